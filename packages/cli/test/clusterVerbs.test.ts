@@ -56,7 +56,9 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
 
 /** About a cluster, a machine, or a page: they have tests of their own. */
 const OTHERS =
-  'init trust ui admin help migrate worker push pull queue workers tenants redrive chaos rekey'.split(' ');
+  'init trust ui admin help migrate upgrade worker push pull queue workers tenants redrive chaos rekey'.split(
+    ' ',
+  );
 
 /** Without what differs each time, and what is not recorded over a cluster. */
 async function said(call: typeof here, verb: string, argv: readonly string[]): Promise<string> {

@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect } from 'vitest';
 import { callMain } from './support/callMain.ts';
 import { test } from './support/fixtures.ts';
@@ -10,7 +9,11 @@ const CORE = pathToFileURL(fileURLToPath(new URL('../../core/src/index.ts', impo
 const LANGGRAPH = import.meta.resolve('@langchain/langgraph');
 
 /** A module as a user has it: one app over the state file beside it. */
-function moduleOf(dir: string, name: string, { node = 'publish', gates = 'publish', more = '' } = {}): string {
+function moduleOf(
+  dir: string,
+  name: string,
+  { node = 'publish', gates = 'publish', more = '' } = {},
+): string {
   const file = join(dir, `${name}.mjs`);
   writeFileSync(
     file,
@@ -85,7 +88,12 @@ describe('devs accept-graph --app', () => {
 
   test('says which it cannot, and needs a run or all of them', async ({ dir }) => {
     await started(dir);
-    const all = ['accept-graph', '--app', moduleOf(dir, 'none', { node: 'release', gates: 'release' }), '--all'];
+    const all = [
+      'accept-graph',
+      '--app',
+      moduleOf(dir, 'none', { node: 'release', gates: 'release' }),
+      '--all',
+    ];
     const { exitCode, stdout } = await callMain(dir, all);
     expect(exitCode).toBe(6);
     expect(stdout).toContain('order-1: not accepted: GRAPH_NOT_ACCEPTED');

@@ -276,6 +276,7 @@ describe('the public surface', () => {
         "TaskRecord",
         "TaskRequest",
         "TestCase",
+        "UpgradeCheck",
         "VerifyRoute",
         "WaitResult",
         "WorkOptions",
@@ -315,6 +316,7 @@ describe('the public surface', () => {
         "SignalReceipt",
         "StepOptions",
         "StreamEvent",
+        "UpgradeCheck",
         "WaitResult",
         "WorkOptions",
       ]
@@ -419,6 +421,7 @@ describe('the public surface', () => {
       [
         "acceptGraph",
         "cancel",
+        "checkUpgrade",
         "close",
         "compact",
         "constructor",
@@ -543,6 +546,7 @@ describe('the public surface', () => {
         "GOAL_REACHED",
         "GOAL_SET",
         "GRAPH_ACCEPTED",
+        "GRAPH_TAKEN",
         "GUARD_SUPPRESSED",
         "GUARD_TRIPPED",
         "GUARD_WARNED",

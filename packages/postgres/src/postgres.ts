@@ -15,6 +15,7 @@ import { BossJobs } from './jobs/BossJobs.ts';
 import { openSchema } from './openSchema.ts';
 import { requireSchema, serverOf } from './options.ts';
 import { PostgresRuns } from './PostgresRuns.ts';
+import { GraphQueues } from './rows/GraphQueues.ts';
 import { Leases } from './rows/Leases.ts';
 import { RunLists } from './rows/RunLists.ts';
 import { RunRows } from './rows/RunRows.ts';
@@ -106,6 +107,7 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
       jobs,
       meters,
       leases: new Leases(impatient, jobs),
+      graphs: new GraphQueues(impatient),
       view: new ClusterView(impatient),
       insist: (work) => tables.insist(work),
     },

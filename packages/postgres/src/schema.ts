@@ -170,6 +170,15 @@ CREATE INDEX gate_events_of_run ON $.gate_events (run_id);
 CREATE TABLE $.gate_event_count (position bigint NOT NULL);
 INSERT INTO $.gate_event_count VALUES (0);
 `,
+  // Queues of a graph in the order in which its shapes came: workers of a newer one look after the runs of an older one.
+  `
+CREATE TABLE $.graphs (
+  queue text PRIMARY KEY,
+  graph text NOT NULL,
+  seq bigint GENERATED ALWAYS AS IDENTITY
+);
+INSERT INTO $.graphs (queue, graph) SELECT queue, min(graph) FROM $.runs GROUP BY queue ORDER BY min(created_at);
+`,
 ];
 
 /** How many steps this release has. */
@@ -222,6 +231,7 @@ const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   run_parts: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
   run_bases: ['SELECT', 'INSERT', 'DELETE'],
   file_templates: ['SELECT', 'INSERT'],
+  graphs: ['SELECT', 'INSERT'],
 };
 
 /**

@@ -6,7 +6,7 @@ import { usageError } from '../usageError.ts';
 import type { Session } from './Session.ts';
 import { importedModule } from './workerApps.ts';
 
-/** What these commands call of an app; the module's package may be another copy than the command's. */
+/** The members of an app that these commands call; the module's package may be another copy than the command's. */
 export interface ModuleApp {
   checkUpgrade(): Promise<UpgradeCheck>;
   acceptGraph(
@@ -19,7 +19,7 @@ export interface ModuleApp {
 /**
  * Gives the apps that a module exports to `work`, and closes them.
  *
- * @throws DevsError `CONFIG_INVALID` for a module that cannot be loaded, or exports no app.
+ * @throws DevsError `CONFIG_INVALID` for a module that cannot be loaded, or does not export an app.
  */
 export async function withModuleApps<T>(
   file: string,

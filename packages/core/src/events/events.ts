@@ -241,7 +241,7 @@ export interface OrchestratorEvents {
   RUN_FINISHED: { readonly outcome: string };
   /** A person accepted a changed graph for the run. */
   GRAPH_ACCEPTED: { readonly principal: string; readonly changes: string; readonly fingerprint: string };
-  /** A changed graph took over the run without asking: nothing that the run stands on has changed. */
+  /** The run continued on a changed graph. */
   GRAPH_TAKEN: { readonly changes: string; readonly fingerprint: string };
   /** Another process took over the run; this one stopped. */
   LEASE_LOST: { readonly epoch: number };

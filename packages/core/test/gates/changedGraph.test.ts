@@ -2,8 +2,8 @@ import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { ada } from '../../src/engine/__tests__/ownGraph.ts';
-import type { DeclaredChanges } from '../../src/engine/graph/DeclaredChanges.ts';
 import { internalsOf } from '../../src/engine/file/appInternals.ts';
+import type { DeclaredChanges } from '../../src/engine/graph/DeclaredChanges.ts';
 import { step } from '../../src/engine/node/step.ts';
 import { everyTable } from '../../src/orchestration/__tests__/everyTable.ts';
 import { test } from '../support/fixtures.ts';
@@ -246,30 +246,33 @@ describe('a run whose program declares what became of its names', () => {
     ([change]) => change !== 'two nodes swapped' && (ACCEPTED[change]?.[0].version ?? '1') === '1',
   );
 
-  test.for(declared)('%s, %s: goes on, and ends as an unchanged run does', async ([change, place], { db }) => {
-    const [variation, graphChanges] = ACCEPTED[change] as (typeof ACCEPTED)[string];
-    const renamed = graphChanges.renamed?.channels ?? {};
-    const world = new World();
-    const before = program(db, world);
-    await PLACES[place]?.(before, world);
-    const now = program(db, world, variation, graphChanges);
+  test.for(declared)(
+    '%s, %s: goes on, and ends as an unchanged run does',
+    async ([change, place], { db }) => {
+      const [variation, graphChanges] = ACCEPTED[change] as (typeof ACCEPTED)[string];
+      const renamed = graphChanges.renamed?.channels ?? {};
+      const world = new World();
+      const before = program(db, world);
+      await PLACES[place]?.(before, world);
+      const now = program(db, world, variation, graphChanges);
 
-    expect(await finish(now, world)).toEqual({
-      status: 'completed',
-      values: {
-        [renamed['draft'] ?? 'draft']: 'draft',
-        [renamed['url'] ?? 'url']: 'upload of draft',
-        said: 'see upload of draft, tell',
-      },
-      calls: ['draft', 'upload', 'tell'],
-    });
-    const log = internalsOf(now)
-      .store.log.list('run')
-      .filter(({ name }) => name === 'GRAPH_TAKEN');
-    expect(only(log).payload).toMatchObject({ changes: expect.stringMatching(/ is new| asks for /) });
-    await before.run('other', {});
-    await expect(before.run('run')).resolves.toMatchObject({ status: 'completed' });
-  });
+      expect(await finish(now, world)).toEqual({
+        status: 'completed',
+        values: {
+          [renamed['draft'] ?? 'draft']: 'draft',
+          [renamed['url'] ?? 'url']: 'upload of draft',
+          said: 'see upload of draft, tell',
+        },
+        calls: ['draft', 'upload', 'tell'],
+      });
+      const log = internalsOf(now)
+        .store.log.list('run')
+        .filter(({ name }) => name === 'GRAPH_TAKEN');
+      expect(only(log).payload).toMatchObject({ changes: expect.stringMatching(/ is new| asks for /) });
+      await before.run('other', {});
+      await expect(before.run('run')).resolves.toMatchObject({ status: 'completed' });
+    },
+  );
 
   test('a gate that is gone is declared as removed, or the run is refused', async ({ db }) => {
     const world = new World();

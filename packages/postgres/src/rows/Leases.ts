@@ -158,10 +158,10 @@ FROM theirs WHERE r.run_id = theirs.run_id RETURNING ${FREED}, theirs.job_id`,
   }
 
   /**
-   * Lets go of a run that was driven and not settled: where its drive has failed, it is tried again later; with no error, at once.
+   * Lets go of a run that was driven and not settled: where its drive has failed, it is tried again later; with no error, after `afterMs`.
    * False where somebody else has it.
    */
-  async giveUp(epoch: number, job: FetchedJob, error: unknown): Promise<boolean> {
+  async giveUp(epoch: number, job: FetchedJob, error: unknown, afterMs = 0): Promise<boolean> {
     return this.#tables.transaction(async (client) => {
       const { rows } = await client.query<FreedRow>(
         `UPDATE ${this.#schema}.runs r SET owner = NULL, lease = NULL, job_id = NULL, epoch = epoch + 1, updated_at = now()
@@ -171,7 +171,7 @@ FROM theirs WHERE r.run_id = theirs.run_id RETURNING ${FREED}, theirs.job_id`,
       await this.#recount(client, rows);
       const [row] = rows;
       if (row === undefined) return false;
-      if (error === null) await this.#jobs.putBack(client, queuedRun(row), job.jobId, 0);
+      if (error === null) await this.#jobs.putBack(client, queuedRun(row), job.jobId, afterMs);
       else await this.#jobs.fail(client, job, error);
       return true;
     });

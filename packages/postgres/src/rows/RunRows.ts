@@ -7,6 +7,7 @@ import type { RunFiles } from '../files/RunFiles.ts';
 import { type Jobs, MAX_DEATHS, type QueuedRun, queueName } from '../jobs/Jobs.ts';
 import { isDeadSql, toldChannel } from '../server/Owner.ts';
 import type { Statement, Tables } from '../server/Tables.ts';
+import { GraphQueues } from './GraphQueues.ts';
 import { gateRows, gatesSql } from './gateRows.ts';
 import { insertLabelsSql, labelsJson } from './labelRows.ts';
 import { lost } from './Shipper.ts';
@@ -69,6 +70,7 @@ export class RunRows {
   readonly #tables: Tables;
   readonly #files: RunFiles;
   readonly #jobs: Jobs;
+  readonly #graphs: GraphQueues;
   readonly #sql: Readonly<
     Record<'create' | 'claim' | 'tell' | 'settle' | 'remove' | 'free' | 'signals', Statement>
   >;
@@ -78,6 +80,7 @@ export class RunRows {
     this.#tables = tables;
     this.#files = files;
     this.#jobs = jobs;
+    this.#graphs = new GraphQueues(tables);
     this.#sql = {
       create: tables.statement('create', createSql(schema)),
       claim: tables.statement('claim', claimSql(schema)),
@@ -94,6 +97,7 @@ export class RunRows {
     const { id: runId, tenant = 'default', priority = 0, index } = run;
     const queued = { runId, tenant, priority, queue: queueName(run.queue), deaths: 0 };
     await this.#tables.insist(() => this.#jobs.openQueue(queued.queue));
+    await this.#graphs.note(run.queue);
     const bytes = await this.#files.packed(run.file, tenant);
     const birth = randomUUID();
     const values: unknown[] = [runId, birth, tenant, run.queue.graph, run.queue.fingerprint, queued.queue];

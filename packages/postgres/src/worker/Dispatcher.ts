@@ -12,7 +12,8 @@ export interface DispatcherParts {
   readonly owner: Pick<SessionOwner, 'id' | 'ready' | 'listen'>;
   /** On which it is said that a queue has a job. */
   readonly channel: string;
-  readonly queues: readonly string[];
+  /** Asked at each look: of the graphs of this worker, and of their older shapes. */
+  readonly queues: () => readonly string[];
   /** Jobs in hand at the same time. */
   readonly slots: number;
   /** How many jobs of a tenant may be in hand, where there is a limit. */
@@ -67,7 +68,7 @@ export class Dispatcher {
     this.#parts = parts;
     this.#forget = parts.owner.listen(parts.channel, (said) => {
       const notice = said === null ? null : noticeOf(said);
-      if (notice !== null && !parts.queues.includes(notice.queue)) return;
+      if (notice !== null && !parts.queues().includes(notice.queue)) return;
       if (notice?.isAlone !== false) this.#looksForAlone = true;
       this.#awaken();
     });
@@ -117,7 +118,7 @@ export class Dispatcher {
 
   /** Whether something was fetched from one of the queues, up to so many jobs in hand. */
   async #fetchAny(slots: number, caps: TenantCaps, alone = false): Promise<boolean> {
-    const { queues } = this.#parts;
+    const queues = this.#parts.queues();
     const before = this.busy;
     this.#turn += 1;
     for (let nth = 0; nth < queues.length && this.busy < slots; nth += 1) {
@@ -136,7 +137,8 @@ export class Dispatcher {
 
   /** Whether there may be jobs of other runs: room is not wanted any more. Good ones that wait are taken first, for a while. */
   async #lookForRoom(isFull: boolean): Promise<boolean> {
-    const { jobs, owner, queues, makeRoom } = this.#parts;
+    const { jobs, owner, makeRoom } = this.#parts;
+    const queues = this.#parts.queues();
     const madeRoom = this.#makesRoom;
     this.#makesRoom = await jobs.isRoomWanted(owner.id, queues, isFull ? AFTER_MS : 0);
     if (this.#makesRoom) makeRoom();

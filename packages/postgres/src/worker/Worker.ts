@@ -6,6 +6,7 @@ import { metricsText, type WorkerMeters } from '../cluster/metrics.ts';
 import type { HeldPostgresRun } from '../held/HeldPostgresRun.ts';
 import type { BossJobs, FetchedJob } from '../jobs/BossJobs.ts';
 import { queueName } from '../jobs/Jobs.ts';
+import type { GraphQueues } from '../rows/GraphQueues.ts';
 import type { Leases } from '../rows/Leases.ts';
 import type { Claimer, NotClaimed } from '../rows/RunRows.ts';
 import { jobsChannel } from '../server/Owner.ts';
@@ -18,6 +19,7 @@ import { type HealthServer, serveHealth } from './serveHealth.ts';
 export interface DrivingParts {
   readonly jobs: BossJobs;
   readonly leases: Leases;
+  readonly graphs: GraphQueues;
   readonly view: ClusterView;
   /** Told of what is sent and of retries. */
   readonly meters: WorkerMeters;
@@ -67,10 +69,49 @@ export type WorkerEvent =
 const SLOTS = 10;
 /** Before what could not be claimed is looked at again: a full tenant, a file of a newer release; ms. */
 const LATER_MS = 1000;
+/** Before a run of an older graph that this worker's graph refuses is offered to others again, ms. */
+const REFUSED_MS = 5000;
+/** A refused run is looked at again after this, ms: somebody may have accepted it, or updated its state. */
+const REFUSED_FOR_MS = 60_000;
+/** Between two looks for older shapes of its graphs, ms. */
+const OLDER_EVERY_MS = 5000;
 /** After `abort`, calls have so long to end before they are left behind, ms. */
 const LEAVE_MS = 3000;
 /** Between two tries to let go of a run while PostgreSQL is away, ms. */
 const AGAIN_MS = 1000;
+
+/** Queues of older shapes of a worker's graphs: a deploy leaves runs in them, and workers with the older program may be gone. */
+class OlderQueues {
+  readonly #own: readonly string[];
+  readonly #graphs: GraphQueues;
+  readonly #looking: NodeJS.Timeout;
+  readonly #known = new Map<string, string>();
+  /** Those without a worker of their own. */
+  queues: readonly string[] = [];
+
+  constructor(own: readonly string[], graphs: GraphQueues) {
+    this.#own = own;
+    this.#graphs = graphs;
+    // While PostgreSQL is away, those that are known are looked at.
+    this.#looking = setInterval(() => void this.look().catch(() => undefined), OLDER_EVERY_MS);
+    this.#looking.unref();
+  }
+
+  async look(): Promise<void> {
+    const older = await this.#graphs.olderThan(this.#own);
+    for (const [queue, own] of older) this.#known.set(queue, own);
+    this.queues = [...older.keys()];
+  }
+
+  /** The queue of the graph that drives the runs in another; `undefined` for other queues. */
+  ownOf(queue: string): string | undefined {
+    return this.#known.get(queue);
+  }
+
+  stop(): void {
+    clearInterval(this.#looking);
+  }
+}
 
 /**
  * Executes the runs of its graphs: fetches a job, claims its run, executes it and settles. Several workers share the
@@ -81,6 +122,9 @@ export class Worker {
   readonly #leases: Leases;
   readonly #view: ClusterView;
   readonly #drivers: ReadonlyMap<string, RunDriver>;
+  readonly #older: OlderQueues;
+  /** Runs of older graphs that the graph here refuses, and when that was found, in milliseconds since the Unix epoch. */
+  readonly #refused = new Map<string, number>();
   readonly #meters: WorkerMeters;
   readonly #onEvent: (event: WorkerEvent) => void;
   readonly #drain = new AbortController();
@@ -98,19 +142,20 @@ export class Worker {
   private constructor(
     runs: DrivenRuns,
     { jobs, leases, meters, view }: DrivingParts,
-    { drivers, slots = SLOTS, onEvent }: WorkerOptions,
+    { drivers, slots = SLOTS, onEvent, older }: WorkerOptions & { readonly older: OlderQueues },
   ) {
     this.#runs = runs;
     this.#leases = leases;
     this.#view = view;
     this.#drivers = new Map(drivers.map((driver) => [queueName(driver.queue), driver]));
+    this.#older = older;
     this.#meters = meters;
     this.#onEvent = onEvent ?? (() => undefined);
     this.slots = slots;
     const onError = (error: unknown): void => this.#onEvent({ is: 'away', error });
     this.#dispatcher = new Dispatcher({
       ...{ jobs, owner: runs.owner, channel: jobsChannel(runs.schema), slots, onError },
-      queues: [...this.#drivers.keys()],
+      queues: () => [...this.#drivers.keys(), ...older.queues],
       caps: () => leases.caps(),
       take: (job, how) => this.#take(job, how),
       makeRoom: () => this.#makeRoom(),
@@ -144,7 +189,10 @@ export class Worker {
     await runs.owner.describe({ slots, graphs, draining: false });
     await runs.owner.ready();
     for (const graph of graphs) await driving.insist(() => driving.jobs.openQueue(graph));
-    const worker = new Worker(runs, driving, options);
+    for (const { queue } of drivers) await driving.graphs.note(queue);
+    const older = new OlderQueues(graphs, driving.graphs);
+    await older.look();
+    const worker = new Worker(runs, driving, { ...options, older });
     if (healthPort !== undefined) await worker.#serveHealth(healthPort);
     return worker;
   }
@@ -204,6 +252,7 @@ export class Worker {
 
   async #stop(drainMs: number): Promise<number> {
     this.#drain.abort();
+    this.#older.stop();
     const { owner } = this.#runs;
     await owner.describe({ draining: true });
     const cut = setTimeout(() => this.cutOff(), drainMs);
@@ -233,16 +282,25 @@ export class Worker {
         return await this.#work(job, held);
       }
       const isForOthers = this.#drain.signal.aborted || held === 'suspect';
-      await this.#insist(() => this.#leases.decline(job, isForOthers ? 0 : LATER_MS));
+      const laterMs = this.#isRefused(job.runId) ? REFUSED_MS : LATER_MS;
+      await this.#insist(() => this.#leases.decline(job, isForOthers ? 0 : laterMs));
     } catch (error) {
       this.#sayFailed(job, error);
       await this.#insist(() => this.#leases.failed(job, error));
     }
   }
 
-  async #claim({ runId, jobId }: FetchedJob, isAlone: boolean): Promise<HeldPostgresRun | NotClaimed> {
+  async #claim({ runId, jobId, queue }: FetchedJob, isAlone: boolean): Promise<HeldPostgresRun | NotClaimed> {
     if (this.#drain.signal.aborted || this.#driven.has(runId)) return 'busy';
+    if (this.#isRefused(runId) && !this.#drivers.has(queue)) return 'busy';
     return this.#runs.take(runId, { jobId, isCapped: true, isAlone });
+  }
+
+  #isRefused(runId: string): boolean {
+    const at = this.#refused.get(runId);
+    if (at === undefined || Date.now() - at < REFUSED_FOR_MS) return at !== undefined;
+    this.#refused.delete(runId);
+    return false;
   }
 
   async #work(job: FetchedJob, held: HeldPostgresRun): Promise<void> {
@@ -262,7 +320,7 @@ export class Worker {
   }
 
   async #drive(queue: string, held: HeldPostgresRun): Promise<string> {
-    const driver = this.#drivers.get(queue) as RunDriver;
+    const driver = this.#drivers.get(this.#older.ownOf(queue) ?? queue) as RunDriver;
     const drain = AbortSignal.any([this.#drain.signal, this.#leave.signal]);
     for (;;) {
       const end = await driver.drive(held, { drain, signal: this.#abort.signal });
@@ -279,6 +337,13 @@ export class Worker {
       // A server that has lost commits may know the lease still, or that the run is nobody's and the job in hand.
       await this.#insist(() => this.#leases.freeLeases([held.lease]));
       return this.#insist(() => this.#leases.decline(job, 0));
+    }
+    if (isDevsError(error, 'GRAPH_CHANGED') && !this.#drivers.has(job.queue)) {
+      // A worker of its own graph may have it.
+      this.#sayFailed(job, error);
+      this.#refused.set(runId, Date.now());
+      await this.#insist(() => this.#leases.giveUp(held.epoch, job, null, REFUSED_MS));
+      return;
     }
     const isCutOff = this.#abort.signal.aborted;
     if (isCutOff) this.#onEvent({ is: 'cut off', threadId: runId });

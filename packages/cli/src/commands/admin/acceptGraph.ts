@@ -89,7 +89,10 @@ async function acceptOfApp(
       const ids = id === null ? (await app.checkUpgrade()).refused.map((run) => run.id) : [id];
       for (const each of ids) {
         try {
-          const { changes } = await (id === null ? app : (only ?? app)).acceptGraph(each, { by, ...declared });
+          const { changes } = await (id === null ? app : (only ?? app)).acceptGraph(each, {
+            by,
+            ...declared,
+          });
           accepted.push({ id: each, changes });
         } catch (error) {
           if (id !== null || !isDevsError(error)) throw error;

@@ -28,7 +28,9 @@ async function upgrade(file: string, { check }: UpgradeFlags, session: Session):
       'Runs are upgraded when they are next executed.',
       `To see what that means for each, use ${session.devs('upgrade', '--check', file)}`,
     );
-  const checks = await withModuleApps(file, session, (apps) => Promise.all(apps.map((app) => app.checkUpgrade())));
+  const checks = await withModuleApps(file, session, (apps) =>
+    Promise.all(apps.map((app) => app.checkUpgrade())),
+  );
   const all: UpgradeCheck = {
     unchanged: checks.reduce((sum, { unchanged }) => sum + unchanged, 0),
     taken: checks.flatMap(({ taken }) => taken),

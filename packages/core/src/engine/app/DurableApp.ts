@@ -80,8 +80,8 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
   /** Events of runs that this process executes, after they have arrived in storage. */
   readonly events: EventBus;
   /**
-   * SHA-256 (hex) of node and channel names, gates and the author's version. A run of another one continues unless it stands on
-   * what has changed; see `checkUpgrade`.
+   * SHA-256 (hex) of node and channel names, gates and the author's version. A run of another one continues unless it stands on a
+   * change; see `checkUpgrade`.
    */
   readonly fingerprint: string;
   /** The queue whose workers execute its runs in a cluster; the name of an unnamed app is empty. */
@@ -454,8 +454,8 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
   }
 
   /**
-   * Says before a deploy what this graph means for every run that has not ended: which continue on it, and which it refuses with
-   * `GRAPH_CHANGED`, and why. Executes and writes nothing.
+   * Lists before a deploy the runs that continue on this graph, and those that it refuses with `GRAPH_CHANGED`, with the reason. Only
+   * reads. Runs that have ended are left out.
    *
    * @throws DevsError `STATE_…` if the runs cannot be read.
    *

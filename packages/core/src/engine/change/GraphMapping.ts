@@ -177,7 +177,7 @@ export type NotAcceptedReason =
   | 'unknown_target'
   /** Two old names became one. */
   | 'ambiguous'
-  /** A gate is gone, and nothing says that it was removed. */
+  /** A gate is gone without a declaration. */
   | 'gate_removed'
   /** What the run is about to do, the new graph cannot do. */
   | 'pending_visit'

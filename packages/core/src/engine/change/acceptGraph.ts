@@ -84,7 +84,7 @@ async function planFor(
   return { ...plan, changes: graphChanges(before, now) };
 }
 
-/** What is declared for this run, and what the program declares for all of them. */
+/** The declaration for this run, with that of the program for all runs. */
 function withProgram(
   { renamed = {}, removed = [] }: DeclaredChanges,
   before: GraphShape,

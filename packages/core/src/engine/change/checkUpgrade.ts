@@ -3,7 +3,7 @@ import type { ThreadStatus } from '../../state/threads/threadRecords.ts';
 import { graphChanges, recordedShape } from '../graph/graphShape.ts';
 import { planTake, type RefusalReason, type TakingEngine } from './takeGraph.ts';
 
-/** A run that has not ended, and what this graph means for it. */
+/** A run that has not ended. */
 interface CheckedRun {
   readonly id: string;
   readonly status: ThreadStatus;
@@ -17,7 +17,7 @@ export interface RefusedUpgrade extends CheckedRun {
   readonly why: string;
 }
 
-/** What the runs that have not ended would do on this graph, oldest first. */
+/** The runs that have not ended, on this graph; oldest first. */
 export interface UpgradeCheck {
   /** Runs that are on this graph. */
   readonly unchanged: number;
@@ -25,17 +25,17 @@ export interface UpgradeCheck {
   readonly taken: readonly CheckedRun[];
   /** Runs that it refuses with `GRAPH_CHANGED`. */
   readonly refused: readonly RefusedUpgrade[];
-  /** Ids of runs of another graph: none of their nodes is in this one. */
+  /** Ids of runs of another graph: this one lacks all their nodes. */
   readonly others: readonly string[];
 }
 
-/** What came of a look at one run. */
+/** One run on this graph. */
 export type UpgradeLook =
   | { readonly is: 'unchanged' }
   | ({ readonly is: 'taken' } & CheckedRun)
   | ({ readonly is: 'refused' } & RefusedUpgrade);
 
-/** As the next drive of the run decides it. Writes and executes nothing. */
+/** As the next drive of the run decides it, without a write. */
 export async function checkRun(id: string, engine: TakingEngine): Promise<UpgradeLook> {
   const thread = engine.store.threads.require(id);
   const { status } = thread;
@@ -43,7 +43,7 @@ export async function checkRun(id: string, engine: TakingEngine): Promise<Upgrad
     const plan = await planTake(thread, engine);
     return plan === null ? { is: 'unchanged' } : { is: 'taken', id, status, changes: plan.changes };
   } catch (error) {
-    // What a gate's own declaration refuses, such as approvals without who started the run.
+    // The declaration of a gate refuses it, such as approvals without a known initiator.
     if (!isDevsError(error, 'GRAPH_CHANGED') && !isDevsError(error, 'INVALID_INPUT')) throw error;
     const { reason = 'gate_changed' } = error.context as { readonly reason?: RefusalReason };
     const changes = graphChanges(recordedShape(thread), engine.shape);

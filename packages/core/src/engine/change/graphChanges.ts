@@ -13,9 +13,9 @@ import type { GraphMapping } from './GraphMapping.ts';
 const KINDS = ['nodes', 'channels', 'gates'] as const;
 
 /**
- * Checks what a program declares against its own graph.
+ * Checks the declaration of a program against its own graph.
  *
- * @throws TypeError for what is no declaration, and for a new name that the graph does not have.
+ * @throws TypeError for an invalid declaration, and for a new name that the graph lacks.
  */
 export function assertGraphChanges(declared: unknown, now: GraphShape): void {
   if (!isRecord(declared)) throw new TypeError('graphChanges: expected { renamed, removed }.');
@@ -63,8 +63,8 @@ function followed(old: string, renamed: Names, now: readonly string[]): string {
 }
 
 /**
- * What of a declaration is about a run: it stays in a program for the runs of every version before, and a run of a later one
- * has the new names. Names that are gone without a word are removed, as LangGraph passes over them.
+ * The part of a declaration that is about a run. It stays in a program for the runs of every version before, and a run of a later
+ * one has the new names. Names that are gone without a declaration are removed, as LangGraph passes over them.
  */
 export function changesFor(
   before: GraphShape,
@@ -99,7 +99,7 @@ function renamedFor(before: readonly string[], now: readonly string[], renamed: 
   return Object.fromEntries(own);
 }
 
-/** Gates of the graph before that ask nobody now, and that nothing says were removed. */
+/** Gates of the graph before that are gone without a declaration. */
 export function gatesGone(
   before: GraphShape,
   now: GraphShape,

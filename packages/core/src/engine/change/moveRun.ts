@@ -1,4 +1,4 @@
-// A run under another graph: what has to be written for it, and the one transaction that writes it.
+// A run under another graph: the plan of its move, and the one transaction that writes it.
 
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { EventSink } from '../../events/EventBus.ts';
@@ -20,7 +20,7 @@ export type MovingEngine = Pick<
 
 export interface RunMove {
   readonly thread: Thread;
-  /** What the run was declared with, under the new names. */
+  /** The run's policies under the new names. */
   readonly policies: Policies;
   /** Where the run stands now; `null` before its first checkpoint. */
   readonly at: RunnableConfig | null;
@@ -38,10 +38,10 @@ interface MovedFrom {
 }
 
 /**
- * What going on with this graph means for where a run stands. Writes and executes nothing.
+ * Plans the move of a run to this graph, from where it stands. Only reads.
  *
- * @throws DevsError `GRAPH_NOT_ACCEPTED` if something that is recorded or due would be lost; `INVALID_INPUT` for a gate that
- *   nobody could decide.
+ * @throws DevsError `GRAPH_NOT_ACCEPTED` if something that is recorded or due would be lost; `INVALID_INPUT` for a gate
+ *   without possible deciders.
  */
 export async function planRunMove(
   thread: Thread,
@@ -64,7 +64,7 @@ export async function planRunMove(
   const input = isDue ? await inputUnder(mapping, threadId, engine) : null;
   if (tuple === undefined) return { thread, policies, at: null, move: null, input };
   const steps = store.steps.listForThread(threadId);
-  // What the turn before has left goes with it as soon as the input is given.
+  // The rest of the turn before goes as soon as the input is given.
   const standing = isDue ? { ...tuple, pendingWrites: [] } : tuple;
   const move = await planMove(standing, { threadId, before, now, mapping, steps, isBetweenTurns }, engine);
   return { thread, policies, at: tuple.config, move, input };
@@ -79,7 +79,7 @@ async function inputUnder(
   return dumpGiven({ ...given, input: movedInput(given.input, mapping) }, threadId, engine.saver);
 }
 
-/** Writes a move under the lease of its run, with what `say` raises; in one transaction. @throws DevsError `LEASE_LOST` */
+/** Writes a move under the lease of its run, with the events of `say`, in one transaction. @throws DevsError `LEASE_LOST` */
 export async function commitRunMove(
   { thread, policies, at, move, input }: RunMove,
   { epoch }: Lease,
@@ -100,7 +100,7 @@ export async function commitRunMove(
   });
 }
 
-/** What hangs on LangGraph's id of a visit follows it. */
+/** Rows that hang on LangGraph's id of a visit follow it. */
 function moveNodes(
   threadId: string,
   { staged, visits }: GraphMove,

@@ -11,7 +11,6 @@ import {
 import type { DevsError } from '../../errors/DevsError.ts';
 import { isOfExecution, type StepSummary } from '../../state/steps/stepRecords.ts';
 import type { Engine } from '../drive/Engine.ts';
-import { takesAnswersOf } from '../gates/parsedGates.ts';
 import { interruptIds, isFrameQuestion } from '../gates/question.ts';
 import type { EngineGraph } from '../graph/EngineGraph.ts';
 import { isOutput, openQuestions } from '../saver/openQuestions.ts';
@@ -23,7 +22,7 @@ import { dueIn, type MovedTuple, movedTuple } from './movedCheckpoint.ts';
 interface MoveRequest extends ChangedShape {
   readonly mapping: GraphMapping;
   readonly steps: readonly StepSummary[];
-  /** The turn has ended, and the next one is not recorded: nothing is due. @defaultValue false */
+  /** The turn has ended, and the next one is not recorded. @defaultValue false */
   readonly isBetweenTurns?: boolean;
 }
 
@@ -128,13 +127,13 @@ function begunIn(
     begun.has(id) || (id !== null && steps.some((step) => isOfExecution(step, id)));
 }
 
-/** Nothing of it is executed again. */
+/** It is not executed again. */
 function finishedIn({ pendingWrites = [] }: CheckpointTuple): (visit: PendingNode) => boolean {
   const finished = new Set(pendingWrites.filter(([, name]) => isOutput(name)).map(([taskId]) => taskId));
   return ({ oldTaskId: id }) => id !== null && finished.has(id);
 }
 
-/** Runs of older releases do not say which of their nodes were graphs. */
+/** Runs of older releases do not record which of their nodes were graphs. */
 function assertSameKind({ node, oldNode }: PendingNode, { threadId, before, now }: MoveRequest): void {
   if (before.subgraphs === undefined) return;
   const [was, is] = [before.subgraphs.includes(oldNode), now.subgraphs?.includes(node) === true];
@@ -154,7 +153,7 @@ function assertSameGate({ node, oldNode }: PendingNode, { threadId, before, now 
   if (isDeepStrictEqual(was, is)) {
     const answers = gatesAt(node, now.answers ?? {});
     for (const [gate, form] of gatesAt(oldNode, before.answers ?? {})) {
-      if (takesAnswersOf(form, answers.get(gate) ?? form)) continue;
+      if (form === (answers.get(gate) ?? form)) continue;
       throw notAccepted(threadId, 'gate_changed', `gate "${oldNode}${gate}" takes another form of answer`);
     }
     return;

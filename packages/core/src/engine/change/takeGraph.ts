@@ -28,7 +28,7 @@ export type RefusalReason =
   | 'earlier_graph'
   /** Its input was not taken up yet, and is for a channel that is gone. */
   | 'input_lost'
-  /** None of the run's nodes is in the graph. */
+  /** The graph lacks all nodes of the run. */
   | 'other_graph'
   /** The author's `version` differs. */
   | 'version';
@@ -39,8 +39,7 @@ interface TakenRun extends RunMove {
 }
 
 /**
- * Whether a run goes on with this graph, and what has to be written for it; `null` where the graph is its own. Writes and executes
- * nothing.
+ * The move of a run that goes on with this graph; `null` where the graph is its own. Only reads.
  *
  * @throws DevsError `GRAPH_CHANGED` with a `reason` and every difference in its context.
  */
@@ -71,7 +70,7 @@ export async function planTake(thread: Thread, engine: TakingEngine): Promise<Ta
   });
 }
 
-/** A channel of an input that nothing would take up. */
+/** A channel of a recorded input that is gone. */
 async function lostInput(
   threadId: string,
   mapping: GraphMapping,
@@ -85,7 +84,7 @@ async function lostInput(
   );
 }
 
-/** What can be told from the names alone. */
+/** Refusals by the names alone. */
 function assertNewer(
   thread: Thread,
   before: GraphShape,
@@ -139,7 +138,7 @@ function graphChanged(threadId: string, { changes, reason, why, cause }: Refusal
 
 /**
  * Takes a run to this graph under its lease, before anything of it is executed: its latest checkpoint under the new names, the new
- * shape and `GRAPH_TAKEN` are one transaction. Nothing where the graph is the run's own.
+ * shape and `GRAPH_TAKEN` are one transaction. Leaves a run that is on this graph.
  *
  * @throws DevsError as {@link planTake}.
  */
@@ -161,8 +160,8 @@ function commitTaken({ changes, ...move }: TakenRun, lease: Lease, engine: Takin
 }
 
 /**
- * Moves the channels of a run whose turn has ended to the names that its graph declares for them, before the next turn is
- * recorded. What else has changed goes with the record of that turn.
+ * Moves the channels of a run between two turns to the names that its graph declares for them, before the next turn is
+ * recorded. Other changes go with the record of that turn.
  */
 export async function takeBetweenTurns(threadId: string, engine: TakingEngine): Promise<void> {
   const { store, shape: now, graphChanges: declared } = engine;
@@ -175,7 +174,7 @@ export async function takeBetweenTurns(threadId: string, engine: TakingEngine): 
   if (store.threads.graphs.isEarlier(graphFingerprint(now), thread.graphFingerprint)) return;
   const mapping = new GraphMapping({ threadId, before, now }, known);
   const held = await nullIfBusy(() => holdLease(store.runs, threadId));
-  if (held === null) return; // the record of the turn says so
+  if (held === null) return; // the record of the turn refuses it
   await releasing(held, async () => {
     if (held.lease.epoch !== thread.leaseEpoch + 1) return;
     const plan = await planRunMove(thread, { before, mapping, isBetweenTurns: true }, engine);

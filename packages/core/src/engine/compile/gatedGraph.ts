@@ -129,7 +129,7 @@ function asRunnable<State>(run: NodeFunction<State>): NodeRunnable {
   return (nodes as unknown as { readonly node: { readonly runnable: NodeRunnable } }).node.runnable;
 }
 
-/** Whether what a node runs is a compiled graph. */
+/** Whether the runnable of a node is a compiled graph. */
 export const isGraph = (runnable: unknown): runnable is PregelFields =>
   (Object(runnable) as Partial<PregelFields>).lg_is_pregel === true;
 

@@ -22,7 +22,7 @@ export interface Engine
   readonly shape: GraphShape;
   /** The name that its runs are recorded under. @defaultValue a run is known by the shape of its graph alone */
   readonly recordedAs?: string | undefined;
-  /** What became of the names of earlier versions. @defaultValue nothing is said */
+  /** Renamed and removed names of earlier versions. @defaultValue an empty declaration */
   readonly graphChanges?: DeclaredChanges | undefined;
   /** Where the graph was compiled to stop. */
   readonly breakpoints: Breakpoints;

@@ -212,7 +212,7 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
     return { ...outcome, gates, values: output, ...(turn !== null && { turn }) };
   }
 
-  /** A graph that does not take the run is refused before it is claimed, and nothing of it is executed before it is taken. */
+  /** A run that the graph refuses is not claimed. One that it takes is moved before its nodes execute. */
   async #takeAndDrive(id: string, options: DriveOptions): Promise<SessionOutcome> {
     const { engine, store } = this;
     const thread = store.threads.require(id);

@@ -98,19 +98,16 @@ function parsedGate<State>(name: string, gate: GateOf<State>): AnyGate<State> {
   };
 }
 
-/** What a gate takes as its answer, in a word that a run is recorded with: a yes or no, an edit, calls one by one, or a value. */
+/**
+ * The form of answer of a gate, as a run records it: a decision, decisions on calls, or a value of a schema. An edit beside a decision
+ * has the same form: a gate that lost its `edit` asks again.
+ */
 export function answerForm<State>(gate: AnyGate<State>): string {
   if ('showCall' in gate) return 'calls';
-  if (gate.answer !== undefined) {
-    const { responseSchema } = gate.answer;
-    return responseSchema === undefined ? 'value' : `value ${hashOf(responseSchema).slice(0, 12)}`;
-  }
-  return gate.edit === undefined ? 'approval' : 'edit';
+  if (gate.answer === undefined) return 'approval';
+  const { responseSchema } = gate.answer;
+  return responseSchema === undefined ? 'value' : `value ${hashOf(responseSchema).slice(0, 12)}`;
 }
-
-/** Whether every answer to the gate as it was is one to the gate as it is. */
-export const takesAnswersOf = (before: string, now: string): boolean =>
-  before === now || (before === 'approval' && now === 'edit');
 
 function deadlinesOf<State>(
   name: string,

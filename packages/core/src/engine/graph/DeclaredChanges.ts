@@ -1,8 +1,8 @@
-// What became of the names of an earlier version of a graph, as an author or a human declares it.
+// Renamed and removed names of an earlier version of a graph, as an author or a human declares them.
 
 import type { GraphShape } from './graphShape.ts';
 
-/** Old names that a changed graph no longer has. */
+/** Old names that a changed graph lacks. */
 export interface DeclaredChanges {
   /** Old name → new name. */
   readonly renamed?: {
@@ -10,8 +10,8 @@ export interface DeclaredChanges {
     readonly channels?: Readonly<Record<string, string>>;
   };
   /**
-   * Removed for good; the values of removed channels are dropped. A list names nodes, channels and gates alike. A gate whose node
-   * is left is named as a gate.
+   * Removed for good; the values of removed channels are dropped. A list names nodes, channels and gates alike. To remove
+   * a gate alone, list its name.
    */
   readonly removed?: readonly string[] | RemovedNames;
 }
@@ -24,7 +24,7 @@ export interface RemovedNames {
 }
 
 /**
- * By what they name. In a list, a name is that of whatever of that name is gone: a gate, where its node is left.
+ * Removed names by kind. In a list, a name is that of a node or channel that is gone, else of a gate.
  */
 export function removedNames(
   removed: readonly string[] | RemovedNames,

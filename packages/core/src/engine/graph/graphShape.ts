@@ -22,7 +22,7 @@ export interface GraphShape {
   readonly version: string;
   /** Nodes that are graphs; sorted. Not part of the fingerprint. @defaultValue a run of an older release does not know */
   readonly subgraphs?: readonly string[];
-  /** What each declared gate takes as its answer. Not part of the fingerprint. @defaultValue as `subgraphs` */
+  /** Form of answer of each declared gate. Not part of the fingerprint. @defaultValue as `subgraphs` */
   readonly answers?: Readonly<Record<string, string>>;
 }
 
@@ -41,7 +41,7 @@ export function graphFingerprint({ nodes, channels, gates, version }: GraphShape
   return hashOf({ nodes, channels, gates, version });
 }
 
-/** Whether a run was started on this graph or taken by it; what an older release did not record is as it was. */
+/** Whether a run was started on this graph or taken by it. Members that an older release did not record count as equal. */
 export function isSameGraph(thread: Pick<Thread, 'graphFingerprint' | 'policies'>, now: GraphShape): boolean {
   if (thread.graphFingerprint !== graphFingerprint(now)) return false;
   const { subgraphs, answers } = recordedShape(thread) ?? {};

@@ -32,7 +32,8 @@ type TurnEngine = Pick<Engine, 'gates' | 'saver' | 'shape' | 'store'>;
  * given at once one wins, and the same key given twice is one turn. Nothing is driven.
  *
  * @throws DevsError `INPUT_NOT_TAKEN` for a new key while the turn before has not ended, and for another input than a
- *   known key was given with; `GRAPH_CHANGED` if a newer graph has driven the run and this one lacks a channel of it. Nothing is changed then.
+ *   known key was given with; `GRAPH_CHANGED` if a newer graph has driven the run and this one lacks a channel of
+ *   it. Nothing is changed then.
  */
 export async function startTurn(asked: GivenTurn, engine: TurnEngine): Promise<void> {
   const { store } = engine;
@@ -118,7 +119,7 @@ function beginTurn(asked: GivenTurn, lease: Lease, thread: Thread, engine: TurnE
   if (isHandedOver) threads.signals.wake(threadId);
 }
 
-/** Nothing of the turn before goes on, so any graph takes the run; an earlier one only where it has every channel of it. */
+/** The turn before has ended, so any later graph takes the run; an earlier one only if it has every channel of it. */
 function takeUpGraph(thread: Thread, asked: AskedTurn, { store, shape, gates }: TurnEngine): void {
   const { threadId, graphFingerprint: recorded } = thread;
   if (isSameGraph(thread, shape)) return;

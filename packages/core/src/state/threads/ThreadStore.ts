@@ -72,7 +72,7 @@ export class ThreadStore {
   readonly #now: () => number;
   readonly #host: HostIdentity;
   readonly #folders: RunFolderStore;
-  /** The graphs whose runs are in the file. */
+  /** The graphs of the runs in the file. */
   readonly graphs: GraphOrderStore;
   /** Rows of `signals`: requests, and messages for the run's nodes. */
   readonly signals: SignalStore;

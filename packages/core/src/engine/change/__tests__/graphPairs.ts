@@ -23,7 +23,10 @@ export interface PairChannel {
 export interface PairGraph {
   readonly nodes: readonly PairNode[];
   readonly channels: readonly PairChannel[];
-  /** Labels of nodes that are all waited for, and of the node that waits. */
+  /**
+   * Labels of nodes that are all waited for, and of the node that waits. Nothing else leads to them: LangGraph alone, resumed, runs a
+   * node again that is joined to and led to at once.
+   */
   readonly join: { readonly from: readonly [string, string]; readonly to: string } | null;
   readonly version: string;
 }
@@ -91,17 +94,24 @@ export const graphPairs: fc.Arbitrary<GraphPair> = fc
         ...{ label: `n${at}`, name: `n${at}`, kind },
         gate: gate && kind === 'plain',
         writes: writes === null ? null : (channels[writes]?.label ?? null),
-        edges: ahead.filter((step) => at + step < nodes.length).map((step) => `n${at + step}`),
+        edges: ahead
+          .filter((step) => at + step < nodes.length && !(join && isJoined(at + step)))
+          .map((step) => `n${at + step}`),
       })),
     };
     const after = isOtherVersion ? { ...before, version: '2' } : before;
     return changed({ before, after, declared: { renamed: {}, removed: [] }, oldNames: {}, rounds }, changes);
   });
 
+/** `n1` and `n4`; `n0` is where a graph begins. */
+const isJoined = (at: number): boolean => at === 1 || at === 4;
+
 const isGraph = (kind: PairNode['kind']): boolean => kind === 'graph' || kind === 'askingGraph';
 
 function changed(pair: GraphPair, changes: readonly Change[]): GraphPair {
-  return changes.reduce((so, one) => ({ ...so, ...changedBy(so, one) }), pair);
+  let now = pair;
+  for (const one of changes) now = { ...now, ...changedBy(now, one) };
+  return now;
 }
 
 function changedBy(pair: GraphPair, one: Change): Partial<GraphPair> {
@@ -123,7 +133,11 @@ function changedBy(pair: GraphPair, one: Change): Partial<GraphPair> {
     const kind = (['plain', 'ask', 'graph', 'askingGraph'] as const)[one.to % 4] ?? 'plain';
     return { after: withNodes(after, node, { kind, gate: node.gate && kind === 'plain' }) };
   }
-  const later = after.nodes.slice(after.nodes.indexOf(node) + 1).map(({ label }) => label);
+  const later = after.nodes
+    .slice(after.nodes.indexOf(node) + 1)
+    .map(({ label }) => label)
+    .filter((label) => after.join === null || ![...after.join.from, after.join.to].includes(label));
+  if (!('to' in one)) return {};
   const to = later[one.to % Math.max(later.length, 1)];
   return to === undefined ? {} : { after: withNodes(after, node, { edges: [to] }) };
 }

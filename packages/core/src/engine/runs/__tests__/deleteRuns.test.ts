@@ -34,7 +34,7 @@ function rowsIn(db: Database): Readonly<Record<string, number>> {
   );
 }
 
-const KEPT = ['hitl_decisions', 'decision_log_end', 'events'];
+const KEPT = ['hitl_decisions', 'decision_log_end', 'events', 'graph_order'];
 
 const withoutKept = (rows: Readonly<Record<string, number>>): object =>
   Object.fromEntries(Object.entries(rows).filter(([name]) => !KEPT.includes(name)));
