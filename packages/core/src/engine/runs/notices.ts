@@ -3,16 +3,9 @@
 
 import { whenFree } from '../../db/busy.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
+import { type PauseOptions, pauseSignal } from '../../state/threads/SignalStore.ts';
 import type { Engine } from '../drive/Engine.ts';
-import {
-  cancelRun,
-  messageId,
-  type PauseOptions,
-  pauseSignal,
-  type SignalOptions,
-  type SignalReceipt,
-  signalRun,
-} from '../drive/signals.ts';
+import { cancelRun, messageId, type SignalOptions, type SignalReceipt, signalRun } from '../drive/signals.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import type { Gate, GateAnswer } from '../gates/Gate.ts';
 import { decideGate } from '../gates/parsedGates.ts';
