@@ -233,7 +233,7 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
   }
 
   /**
-   * Asks the process that runs it to stop at the next safe point, after calls in flight; with `abort` it aborts them, as
+   * Asks the process that runs it to stop at the next safe point, after calls in flight. With `abort` it aborts them, as
    * `signal` of `run` does. Child runs stop too. The run is `paused` and not due: resume it with `run`.
    *
    * @throws DevsError `THREAD_NOT_FOUND`
