@@ -1,5 +1,4 @@
 import { pricesOf } from '../config/prices.ts';
-import { type PauseOptions, pauseSignal } from '../engine/drive/signals.ts';
 import { internalsOf } from '../engine/file/appInternals.ts';
 import { EngineStore } from '../engine/gates/EngineStore.ts';
 import { type Gate, gatesOf } from '../engine/gates/Gate.ts';
@@ -12,6 +11,7 @@ import type { PipelinePorts } from '../orchestration/ports.ts';
 import { storedState } from '../orchestration/storedState.ts';
 import type { GraphState } from '../orchestration/types.ts';
 import type { ResultCodec } from '../state/steps/stepRecords.ts';
+import { type PauseOptions, pauseSignal } from '../state/threads/SignalStore.ts';
 
 /** What needs the graph; loads LangGraph. */
 export const graphWork = () => import('./graphWork.ts');

@@ -1,6 +1,5 @@
 import { asAsked } from '../engine/activity/ActivityMasker.ts';
 import type { AcceptedGraph, GraphAcceptance } from '../engine/change/acceptGraph.ts';
-import type { PauseOptions } from '../engine/drive/signals.ts';
 import { exchangesAt, type GateExchange, type QuotableSection } from '../engine/gates/comments.ts';
 import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import { type ClosedGate, closedGates, type Gate, gatesOf, sentAnswer } from '../engine/gates/Gate.ts';
@@ -17,6 +16,7 @@ import type { PruneResult } from '../state/checkpoints/CheckpointPruner.ts';
 import { afterBarrier } from '../state/commits/CommitBarrier.ts';
 import type { EventPage, EventRecord } from '../state/events/EventStore.ts';
 import type { HitlSession } from '../state/gates/hitlSession.ts';
+import type { PauseOptions } from '../state/threads/SignalStore.ts';
 import { assertAgents, requirePipeline } from './agentsIdentity.ts';
 import type { AskOptions } from './askGate.ts';
 import {

@@ -6,6 +6,7 @@ import type { EventRecord } from '../../state/events/EventStore.ts';
 import type { GateEvent } from '../../state/events/GateEventStore.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import { hasEnded, runNotFound } from '../../state/threads/threadRecords.ts';
+import type { PauseOptions } from '../../state/threads/SignalStore.ts';
 import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from '../change/acceptGraph.ts';
 import { checkRun, type UpgradeCheck, type UpgradeLook, upgradeCheckOf } from '../change/checkUpgrade.ts';
 import { type StateUpdate, updateRun } from '../change/updateRun.ts';
@@ -13,7 +14,7 @@ import type { DueRuns, RunDueOptions } from '../drive/drive.ts';
 import { holdRun } from '../drive/lease.ts';
 import { throwIfFailed } from '../drive/outcome.ts';
 import type { NotFailed, RunDetails, RunInfo, RunResult } from '../drive/RunResult.ts';
-import type { PauseOptions, SignalOptions, SignalReceipt } from '../drive/signals.ts';
+import type { SignalOptions, SignalReceipt } from '../drive/signals.ts';
 import type { WorkOptions } from '../drive/work.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { FileApp } from '../file/FileApp.ts';
@@ -313,7 +314,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
   }
 
   /**
-   * Asks the process that runs it to stop at the next safe point, after calls in flight; with `abort` it aborts them, as
+   * Asks the process that runs it to stop at the next safe point, after calls in flight. With `abort` it aborts them, as
    * `signal` of `run` does. Child runs stop too. The run is `paused` and not due: resume it with `run`.
    *
    * @throws DevsError `THREAD_NOT_FOUND`

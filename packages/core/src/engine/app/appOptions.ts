@@ -2,7 +2,8 @@
 
 import { type OptionNames, withKnownNames } from '../../config/knownOptions.ts';
 import type { RunDueOptions } from '../drive/drive.ts';
-import type { PauseOptions, SignalOptions } from '../drive/signals.ts';
+import type { SignalOptions } from '../drive/signals.ts';
+import type { PauseOptions } from '../../state/threads/SignalStore.ts';
 import type { WorkOptions } from '../drive/work.ts';
 import type { AppOptions } from '../file/AppFactory.ts';
 import type { CreateOptions, ExecuteOptions, StartOptions } from '../file/RunOptions.ts';

@@ -5,7 +5,6 @@ import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import { newEventsOf } from '../../events/EventBus.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import { afterBarrier } from '../../state/commits/CommitBarrier.ts';
-import type { NewSignal } from '../../state/threads/SignalStore.ts';
 import type { Lease } from '../../state/threads/threadRecords.ts';
 import { canonicalJson, hashOf } from '../../values/canonicalJson.ts';
 import { heaviestPlace } from '../../values/heaviestPlace.ts';
@@ -124,19 +123,6 @@ const signalRefused = (threadId: string, why: string, remedy: string): DevsError
     remedy,
     context: { threadId },
   });
-
-/** How a run is paused. */
-export interface PauseOptions {
-  /** Aborts calls in flight, as `signal` does; otherwise they end first. @defaultValue false */
-  readonly abort?: boolean;
-}
-
-/** The record of a pause. */
-export const pauseSignal = (id: string, { abort = false }: PauseOptions = {}): NewSignal => ({
-  id,
-  kind: 'pause',
-  payload: abort ? { abort } : null,
-});
 
 /** Why a run ended that was asked to. */
 export const CANCELLED_BY_REQUEST = 'cancelled by request';

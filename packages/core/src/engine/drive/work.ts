@@ -187,10 +187,10 @@ class WorkLoop<Result extends object> {
   /** Always resolves. */
   async #drive(id: string): Promise<void> {
     const { signal, abort, callbacks } = this.#options;
-    // A signal per drive: Node.js warns at the eleventh listener.
+    // A signal per drive: Node.js warns at the eleventh listener. An abort drains first, so that the run stays due.
     const how = {
-      signal: AbortSignal.any([this.#leave.signal, ...(signal ? [signal] : [])]),
-      ...(abort && { abort: AbortSignal.any([abort]) }),
+      drain: AbortSignal.any([this.#leave.signal, ...(signal ? [signal] : []), ...(abort ? [abort] : [])]),
+      ...(abort && { signal: AbortSignal.any([abort]) }),
       ...(callbacks && { callbacks }),
     };
     const { store, drive } = this.#due;

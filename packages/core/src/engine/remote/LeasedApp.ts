@@ -1,11 +1,12 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import type { HitlSession, Principal } from '../../state/gates/hitlSession.ts';
+import { pauseSignal } from '../../state/threads/SignalStore.ts';
 import type { DriveOptions } from '../drive/drive.ts';
 import type { Engine, RecordingEngine } from '../drive/Engine.ts';
 import type { GraphParts } from '../drive/openToolCalls.ts';
 import { isOver } from '../drive/outcome.ts';
-import { cancelRun, pauseSignal, signalRun } from '../drive/signals.ts';
+import { cancelRun, signalRun } from '../drive/signals.ts';
 import type { AppFactory } from '../file/AppFactory.ts';
 import type { FileApp } from '../file/FileApp.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';

@@ -2,8 +2,8 @@
 // their function at once and return its value, without a copy or a promise. They may throw at once: call them in an async function.
 
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
+import type { PauseOptions } from '../../state/threads/SignalStore.ts';
 import { hashOf } from '../../values/canonicalJson.ts';
-import type { PauseOptions } from '../drive/signals.ts';
 import { readOnce, type SentAnswer } from '../gates/Gate.ts';
 import type { RunSignal } from './Runs.ts';
 

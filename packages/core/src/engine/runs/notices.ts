@@ -3,17 +3,10 @@
 
 import { whenFree } from '../../db/busy.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
+import { type PauseOptions, pauseSignal } from '../../state/threads/SignalStore.ts';
 import type { Engine } from '../drive/Engine.ts';
 import type { GraphParts } from '../drive/openToolCalls.ts';
-import {
-  cancelRun,
-  messageId,
-  type PauseOptions,
-  pauseSignal,
-  type SignalOptions,
-  type SignalReceipt,
-  signalRun,
-} from '../drive/signals.ts';
+import { cancelRun, messageId, type SignalOptions, type SignalReceipt, signalRun } from '../drive/signals.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import type { Gate, SentAnswer } from '../gates/Gate.ts';
 import { decideGate } from '../gates/parsedGates.ts';
