@@ -214,19 +214,20 @@ class WorkLoop<Result extends object> {
 
   /** The run belongs to another process, or cannot be driven. Other runs are not held up. */
   #pause(id: string, error: unknown): void {
-    const before = this.#pauses.get(id);
-    const isLost = error === null || isDevsError(error, 'LEASE_LOST');
-    const times = isLost ? 0 : (before?.times ?? 0) + 1;
-    const told = isLost ? (before?.told ?? null) : toldOf(error);
-    this.#pauses.set(id, {
-      times,
-      until: performance.now() + pauseMs(times),
-      stamp: this.#stampOf(id),
-      told,
-    });
+    const { times, told } = this.#pauses.get(id) ?? { times: 0, told: null };
+    if (error === null || isDevsError(error, 'LEASE_LOST')) {
+      this.#rest(id, 0, told);
+      return;
+    }
+    const telling = toldOf(error);
+    this.#rest(id, times + 1, telling);
     const { abort, onError = warn } = this.#options;
-    const isNews = !isLost && told !== before?.told && abort?.aborted !== true;
-    if (isNews) heard(() => onError(error, id));
+    if (telling !== told && abort?.aborted !== true) heard(() => onError(error, id));
+  }
+
+  #rest(id: string, times: number, told: string | null): void {
+    const until = performance.now() + pauseMs(times);
+    this.#pauses.set(id, { times, until, stamp: this.#stampOf(id), told });
   }
 }
 

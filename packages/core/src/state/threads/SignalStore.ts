@@ -109,7 +109,7 @@ export class SignalStore {
   /**
    * Must run inside a transaction.
    *
-   * @returns The sequence the signal has; `null` if there is no such run.
+   * @returns The sequence of the signal; `null` for an unknown run.
    * @throws RangeError if the id belongs to a signal of another run, or the kind is none.
    */
   record(threadId: string, { id, kind, payload }: NewSignal): number | null {
