@@ -14,8 +14,8 @@ export const CLEAR_LOG_MS = 5_000;
 const PAUSE_MS = 20;
 
 /**
- * Moves the write-ahead log into the file and empties it, so that pages of before are in neither. Waits for transactions of
- * others; the event loop turns meanwhile. Does nothing without a log, within a transaction, and for a file that is kept elsewhere.
+ * Moves the write-ahead log into the file and empties it, so that both lose the pages of before. Waits for transactions of
+ * others; the event loop turns meanwhile. Returns at once without a log, within a transaction, and for a working copy.
  *
  * @param forMs - How long it waits.
  * @throws DevsError `STATE_BUSY` if a reader remains: the log is unchanged. RangeError for a bad time.

@@ -395,6 +395,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
 
   /** Returns one run as `list` does, without its values; `null` for an unknown id. See `result` for its values. */
   async get(id: string): Promise<RunInfo | null> {
+    if (typeof id !== 'string') throw new TypeError('id must be a string.');
     return this.#runs.get(id);
   }
 

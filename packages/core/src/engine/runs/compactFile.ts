@@ -26,7 +26,7 @@ export interface CompactResult {
   readonly needsMs?: number;
 }
 
-/** Deletes values that nothing uses, gives free pages back, and empties the log; killed, the next call goes on. */
+/** Deletes unused values, gives free pages back, and empties the log; killed, the next call goes on. */
 export async function compactFile(
   { db, remover }: Pick<StateFile, 'db' | 'remover'>,
   { maxMs = 1000, waitMs = CLEAR_LOG_MS }: CompactOptions = {},

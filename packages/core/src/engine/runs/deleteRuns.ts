@@ -9,7 +9,7 @@ import type { EngineStore } from '../gates/EngineStore.ts';
 import { asHuman, onlyHuman, type Principal, principalText } from '../gates/principals.ts';
 import { parseTime } from './lists.ts';
 
-/** What was deleted. */
+/** Result of a deletion. */
 export interface DeleteResult {
   readonly runs: number;
   /** Bytes of the state file that can be used again. */
@@ -25,7 +25,7 @@ export interface DeleteOptions {
   readonly waitMs?: number;
 }
 
-/** Which runs are kept no longer. */
+/** Selects ended runs to delete. */
 export interface DeleteFilter extends DeleteOptions {
   /** Runs of every graph in the file that ended before, whatever their end. */
   readonly endedBefore: Date;

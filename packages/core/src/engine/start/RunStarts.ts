@@ -88,11 +88,13 @@ export class RunStarts {
     const isNew = turn === null ? isFirst : store.inputs.find(threadId, turn) === null;
     if (isNew && turn !== null) assertTurnInput(input, { threadId, key: turn });
     if (isNew) await assertContext(graph, options, threadId);
-    const first = known !== null && isFirst ? firstGiven(threadId, given, store) : given;
+    const first = isFirst ? firstGiven(known, given, store) : given;
     const { dumped, record } = await this.#prepare({ threadId, ...first });
     if (isFirst && store.commit((emit) => record(store, emit)).created) return;
-    if (turn === null) assertHadInput(threadId, store);
-    if (turn === null) return assertFirstTurn(threadId, dumped, this.#engine);
+    if (turn === null) {
+      assertHadInput(threadId, store);
+      return assertFirstTurn(threadId, dumped, this.#engine);
+    }
     if (isNew) await outsideGraphs(() => takeBetweenTurns(threadId, this.#engine));
     const { isHandedOver = false } = given;
     return startTurn({ threadId, key: turn, given: dumped, isHandedOver }, this.#engine);
@@ -138,7 +140,7 @@ export class RunStarts {
   }
 
   /**
-   * Records a run before its first input: nothing executes it until then. False for a known id, which stays as it is.
+   * Records a run before its first input, which makes it due. False for a known id, which stays as it is.
    *
    * @throws DevsError `THREAD_NOT_OURS`; TypeError as `assertLabels`.
    */

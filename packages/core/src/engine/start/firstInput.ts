@@ -20,7 +20,7 @@ interface GivenFirst {
   readonly options: InvokeOptions;
 }
 
-/** Whether nothing executes a run until it is given an input. */
+/** Whether a run waits for its first input. */
 export const awaitsInput = ({ status, reason }: Pick<Thread, 'status' | 'reason'>): boolean =>
   status === 'paused' && reason === AWAITS_INPUT;
 
@@ -42,26 +42,24 @@ export function assertLabels({ metadata = {}, tags = [] }: NewRunLabels): void {
  * @throws DevsError `INVALID_INPUT` without an input; `INPUT_NOT_TAKEN` for other metadata or tags.
  */
 export function firstGiven<Given extends GivenFirst>(
-  threadId: string,
+  known: Thread | null,
   given: Given,
   { labels }: Pick<EngineStore, 'labels'>,
 ): Given {
+  if (known === null) return given;
+  const { threadId } = known;
   if (given.input === undefined) throw noInput(threadId);
   const recorded = labels.of(threadId);
   const { metadata, tags } = given.options;
-  const known = {
+  const kept = {
     ...(Object.keys(recorded.metadata).length > 0 && { metadata: recorded.metadata }),
     ...(recorded.tags.length > 0 && { tags: recorded.tags }),
   };
-  if (metadata !== undefined && known.metadata !== undefined && !isDeepStrictEqual(metadata, known.metadata))
+  if (metadata !== undefined && kept.metadata !== undefined && !isDeepStrictEqual(metadata, kept.metadata))
     throw givenOtherwise(threadId, 'metadata');
-  if (
-    tags !== undefined &&
-    known.tags !== undefined &&
-    !isDeepStrictEqual(labelsOf({ tags }).tags, known.tags)
-  )
+  if (tags !== undefined && kept.tags !== undefined && !isDeepStrictEqual(labelsOf({ tags }).tags, kept.tags))
     throw givenOtherwise(threadId, 'tags');
-  return { ...given, options: { ...given.options, ...known } };
+  return { ...given, options: { ...given.options, ...kept } };
 }
 
 /**

@@ -25,7 +25,7 @@ export type ThreadStatus = (typeof THREAD_STATUSES)[number];
 /** How a run can have ended. */
 export type EndedStatus = (typeof ENDED_STATUSES)[number];
 
-/** Why a run is paused that was recorded before its first input: it is not due, and nothing executes it. */
+/** Why a run is paused that was recorded before its first input: it is not due. */
 export const AWAITS_INPUT = 'no input yet';
 
 const ENDED: ReadonlySet<ThreadStatus> = new Set(ENDED_STATUSES);

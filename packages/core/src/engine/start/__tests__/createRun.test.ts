@@ -37,7 +37,7 @@ describe('a run that is created before its first input', () => {
     const app = open(db);
     await app.create('chat', { metadata: { tenant: 'acme' }, tags: ['a'] });
     await app.signal('chat', 'word', 'early', { by: ada, signalId: '1' });
-    const other = open(db, '2'); // nothing was done on another graph
+    const other = open(db, '2'); // another graph
     seen.length = 0;
     expect(await other.run('chat', {})).toMatchObject({
       status: 'completed',
