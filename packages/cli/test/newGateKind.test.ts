@@ -60,7 +60,7 @@ const app = durable(builder, { file: process.argv[2] as string });
 const by = { kind: 'human', id: 'ada' } as const;
 const { gates: [gate] } = await app.run('letter', { text: 'Dear Grace' });
 if (gate === undefined) throw new Error('nothing was asked');
-const decide = async (answer: object): Promise<unknown> => app.decide(gate, { ...answer, by });
+const decide = async (answer: object): Promise<unknown> => app.decide(gate, { ...answer, by } as never);
 const refused = await decide({ wax: 'blue' }).catch(({ code, remedy }) => ({ code, remedy }));
 await decide({ wax: 'red' });
 const { status, values } = await app.run('letter');

@@ -1,6 +1,5 @@
 /**
- * Every name of an options type: `{ … } satisfies OptionNames<Options>`. A new option does not compile until it is
- * listed.
+ * Every name of an options type: `{ … } satisfies OptionNames<Options>`. The compiler asks for the name of a new option.
  */
 export type OptionNames<Options> = { readonly [Name in keyof Required<Options>]: true };
 

@@ -192,7 +192,7 @@ export function toDriverFault(error: unknown, driver: string = DRIVER): DevsErro
   });
 }
 
-/** A driver that is a package of its own looks for its native part in its folder; one in a bundle, beside the bundle. */
+/** A driver looks for its native part in its own folder. In a bundle, it looks beside the bundle. */
 function isBundled({ message }: Error, driver: string): boolean {
   if (message.startsWith(NO_ROOT)) return true;
   const looked = NO_BUILD.test(message) || (message.startsWith(NOT_BUILT) && message.includes('→'));

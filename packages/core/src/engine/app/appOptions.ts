@@ -1,4 +1,4 @@
-// The names of the options that an app takes, method by method. Each list has all of its type, or it does not compile.
+// The names of the options that an app takes, method by method. The compiler asks for a missing name.
 
 import { type OptionNames, withKnownNames } from '../../config/knownOptions.ts';
 import type { RunDueOptions } from '../drive/drive.ts';

@@ -56,7 +56,7 @@ interface EndedOutcome<Question> extends Outcome<Question>, Without<WaitInfo>, N
 }
 
 interface DeadOutcome<Question> extends Outcome<Question>, Without<WaitInfo>, NoError {
-  /** Its processes died, five times without progress. Only `revive` lets it continue. */
+  /** Five processes died while they executed it. `revive` brings it back. */
   readonly status: 'dead_letter';
 }
 

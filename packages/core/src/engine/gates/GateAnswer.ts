@@ -25,7 +25,7 @@ type Edited<Edit> = { readonly edit: Edit };
 
 type Valued<Value> = { readonly value: Value };
 
-/** Answers by the kind of a gate. */
+/** Answers by the kind of a gate. A kind that is missing here takes those of all. */
 interface AnswersOfKinds {
   readonly node_gate: Verdict | Edited<unknown> | Valued<unknown>;
   readonly interrupt: Valued<unknown>;
@@ -58,20 +58,20 @@ interface AskedGate extends Gate {
 
 /** For a gate without a type, the answers of every kind. */
 type AnswersAt<Asked> = [Asked] extends [never]
-  ? AnswersOfKinds[HitlSessionKind]
+  ? AnswersOfKinds[keyof AnswersOfKinds]
   : Asked extends unknown
     ? AnswersOf<Asked>
     : never;
 
 type AnswersOf<Asked> = typeof taken extends keyof Asked
   ? NonNullable<Asked[typeof taken]>
-  : Asked extends { readonly kind: infer Kind extends HitlSessionKind }
+  : Asked extends { readonly kind: infer Kind extends keyof AnswersOfKinds }
     ? AnswersOfKinds[Kind]
-    : AnswersOfKinds[HitlSessionKind];
+    : AnswersOfKinds[keyof AnswersOfKinds];
 
 /**
- * A decision: an answer and its author. For a gate whose kind is known (`gate.kind === 'budget'`), the
- * answers of that kind; else those of every kind.
+ * A decision: an answer and its author. It has the answers of the gate's kind (`gate.kind === 'budget'`). For a gate of
+ * unknown kind, it has those of all kinds.
  *
  * @example
  * ```ts

@@ -89,8 +89,8 @@ export interface StepOptions {
  * Outside `durable()`, in a unit test of a node or in plain LangGraph, it only calls `fn` with a new key.
  *
  * @param name - Unique within its place: the node, the task of a subgraph, the tool call.
- * @throws TypeError in a run outside its nodes, such as in an edge; if this place used `name` before; for an option or
- *   a `kind` that there is not. Nothing is called then.
+ * @throws TypeError in a run outside its nodes, such as in an edge, or if this place used `name` before.
+ * @throws TypeError for an unknown option or `kind`, before the call.
  * @throws DevsError `VALUE_NOT_STORABLE` or `VALUE_TOO_LARGE` if the result cannot be stored; `LEASE_LOST` if another
  *   process took over; `STEP_AMBIGUOUS` for an ambiguous step of version 0.1.0 that no person can be asked about.
  *
