@@ -1,9 +1,9 @@
 // The names of the options that an app takes, method by method. The compiler asks for a missing name.
 
 import { type OptionNames, withKnownNames } from '../../config/knownOptions.ts';
+import type { PauseOptions } from '../../state/threads/SignalStore.ts';
 import type { RunDueOptions } from '../drive/drive.ts';
 import type { SignalOptions } from '../drive/signals.ts';
-import type { PauseOptions } from '../../state/threads/SignalStore.ts';
 import type { WorkOptions } from '../drive/work.ts';
 import type { AppOptions } from '../file/AppFactory.ts';
 import type { CreateOptions, ExecuteOptions, StartOptions } from '../file/RunOptions.ts';

@@ -115,7 +115,7 @@ export class RunStarts {
     assertInput(input, threadId);
     assertInvokeOptions(options, threadId);
     await assertContext(graph, options, threadId);
-    const first = known === null ? given : firstGiven(threadId, given, store);
+    const first = known === null ? given : firstGiven(known, given, store);
     const { record } = await this.#prepare({ threadId, ...first });
     return whenFree(store.db, () =>
       store.commit((emit) => {
