@@ -115,11 +115,13 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
       const target = { schema, migrates: migrate, server };
       return openSchema(pools.work, target, waitsOf(worker, patience));
     }),
-    end: async () => {
-      await jobs.close();
-      await Promise.all(Object.values(pools).map((pool) => pool.end()));
-    },
+    end: () => endAll(jobs, pools),
   });
+}
+
+async function endAll(jobs: BossJobs, pools: ReturnType<typeof poolsOf>): Promise<void> {
+  await jobs.close();
+  await Promise.all(Object.values(pools).map((pool) => pool.end()));
 }
 
 const optionsOf = (options: string | PostgresOptions): PostgresOptions =>

@@ -81,13 +81,12 @@ export class RunStarts {
     const { input, options, turn } = given;
     assertInput(input, threadId);
     assertInvokeOptions(options, threadId);
-    const { store, graph } = this.#engine;
+    const { store } = this.#engine;
     const known = store.threads.get(threadId);
     if (known === null && input === undefined) store.threads.require(threadId);
     const isFirst = known === null || awaitsInput(known);
     const isNew = turn === null ? isFirst : store.inputs.find(threadId, turn) === null;
-    if (isNew && turn !== null) assertTurnInput(input, { threadId, key: turn });
-    if (isNew) await assertContext(graph, options, threadId);
+    if (isNew) await this.#assertNew(threadId, given);
     const first = isFirst ? firstGiven(known, given, store) : given;
     const { dumped, record } = await this.#prepare({ threadId, ...first });
     if (isFirst && store.commit((emit) => record(store, emit)).created) return;
@@ -98,6 +97,11 @@ export class RunStarts {
     if (isNew) await outsideGraphs(() => takeBetweenTurns(threadId, this.#engine));
     const { isHandedOver = false } = given;
     return startTurn({ threadId, key: turn, given: dumped, isHandedOver }, this.#engine);
+  }
+
+  async #assertNew(threadId: string, { input, options, turn }: GivenToTurn): Promise<void> {
+    if (turn !== null) assertTurnInput(input, { threadId, key: turn });
+    await assertContext(this.#engine.graph, options, threadId);
   }
 
   /**
@@ -115,8 +119,7 @@ export class RunStarts {
     assertInput(input, threadId);
     assertInvokeOptions(options, threadId);
     await assertContext(graph, options, threadId);
-    const first = known === null ? given : firstGiven(known, given, store);
-    const { record } = await this.#prepare({ threadId, ...first });
+    const { record } = await this.#prepare({ threadId, ...firstGiven(known, given, store) });
     return whenFree(store.db, () =>
       store.commit((emit) => {
         record(store, emit);
