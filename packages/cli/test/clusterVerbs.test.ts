@@ -52,6 +52,7 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
   doctor: [],
   backup: ['copy.sqlite'],
   gc: [],
+  compact: [],
 };
 
 /** About a cluster, a machine, or a page: they have tests of their own. */

@@ -66,7 +66,7 @@ const SURFACES: readonly Surface[] = [
   {
     type: DurableApp,
     synchronous: ['close', 'follow', 'gateEvents', 'stream'],
-    takesAnything: ['gates'],
+    takesAnything: ['gates', 'checkUpgrade'],
     open: async (dbPath) => {
       const app = openApp(dbPath);
       await app.run('r', {});

@@ -303,6 +303,7 @@ describe('the public surface', () => {
         "LangGraphContext",
         "Limits",
         "NotFailed",
+        "PauseOptions",
         "Principal",
         "RecursionCheckResult",
         "RunDetails",
@@ -411,7 +412,7 @@ describe('the public surface', () => {
   });
 
   test('is small, and nobody but the sources of sibling packages takes an internal name', () => {
-    expect(survey.publicOfCore.length).toBeLessThanOrEqual(150);
+    expect(survey.publicOfCore.length).toBeLessThanOrEqual(160);
     expect(survey.internal.length).toBeLessThanOrEqual(60);
     expect(survey.outsiders).toEqual([]);
   });

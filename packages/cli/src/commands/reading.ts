@@ -10,7 +10,6 @@ export { addPause } from './admin/pause.ts';
 export { addPrune } from './admin/prune.ts';
 export { addRekey } from './admin/rekey.ts';
 export { addRevive } from './admin/revive.ts';
-export { addUpgrade } from './admin/upgrade.ts';
 export { addCompact } from './compact.ts';
 export { addDocs } from './docs.ts';
 export { addGates } from './gates.ts';

@@ -154,7 +154,7 @@ const ADMIN: readonly Verb[] = [
   {
     usage: 'upgrade [options] <module>',
     description: 'check before a deploy which waiting runs a changed graph continues; executes nothing',
-    load: async () => (await reading()).addUpgrade,
+    load: async () => (await import('./admin/upgrade.ts')).addUpgrade,
   },
   {
     usage: 'doctor',

@@ -48,7 +48,7 @@ const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   SCHEMA_TOO_NEW: EXIT.stateFile,
   SIGNAL_NOT_TAKEN: EXIT.usage,
   STATE_CORRUPT: EXIT.stateFile,
-  STATE_BUSY: EXIT.stateFile,
+  STATE_BUSY: EXIT.busy,
   STATE_DISK_FULL: EXIT.stateFile,
   STATE_IO: EXIT.stateFile,
   STATE_NOT_TRUSTED: EXIT.usage,

@@ -10,6 +10,10 @@ import { Annotation, START, StateGraph } from '@langchain/langgraph';
 const Post = Annotation.Root({ topic: Annotation<string>, to: Annotation<string> });
 const builder = new StateGraph(Post).addNode('write', () => ({})).addEdge(START, 'write');
 
+const graph = new StateGraph(Annotation.Root({ draft: Annotation<string> }))
+  .addNode('deliver', () => ({}))
+  .addEdge(START, 'deliver');
+
 declare const answer: { readonly text: string };
 declare const config: { readonly signingKey: string };
 declare const encryptionKey: string;
@@ -44,18 +48,21 @@ export async function cluster() {
 
 export async function upgrades() {
   const app = durable(builder, { file: 'state.sqlite' });
-  await app.acceptGraph('order-7', { by: { kind: 'human', id: 'ada' } }); // enough if you only added names
-  await app.run('order-7');
+  const { taken, refused } = await app.checkUpgrade();
+  await app.acceptGraph('order-7', { by: { kind: 'human', id: 'ada' }, removed: { gates: ['legal'] } });
+  return { taken, refused };
 }
 
-export async function renamed() {
-  const app = durable(builder, { file: 'state.sqlite' });
-  await app.acceptGraph('order-7', {
-    by: { kind: 'human', id: 'ada' },
-    renamed: { nodes: { send: 'deliver' } },
-    removed: { channels: ['draft'] },
+export function renamed() {
+  const app = durable(graph, {
+    file: 'state.sqlite',
+    gates: { deliver: (state) => state.draft },
+    graphChanges: {
+      renamed: { nodes: { send: 'deliver' }, channels: { text: 'draft' } },
+      removed: ['legal'], // nodes, channels and gates
+    },
   });
-  await app.run('order-7');
+  return app;
 }
 
 export function scrubbed() {

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { done } from '../../../core/test/guide/readme/world.ts';
 import { ChatServer } from '../../../core/test/support/ChatServer.ts';
 import { sumModel } from '../../../core/test/support/sumModel.ts';
 import { callMain } from '../support/callMain.ts';
@@ -12,6 +13,9 @@ const BLOCK = /^```ts\n([\s\S]*?)^```$/gm;
 
 /** What a program has beside the page: where it takes from what the page leaves to the reader. */
 const OF_THE_WORLD = /^import .* from '\.\/world\.ts';\n/m;
+
+/** Beside the package that has LangChain's agents. */
+const AGENT = '../../../core/test/guide/readme/agent.ts';
 
 let dir: string;
 let before: string;
@@ -30,8 +34,8 @@ afterEach(() => {
 
 test('the programs of README.md are those that are compiled and run here', () => {
   const shown = [...readFileSync(README, 'utf8').matchAll(BLOCK)].map(([, text]) => text);
-  const compiled = ['graph.ts', 'brief.ts'].map((name) =>
-    readFileSync(new URL(`readme/${name}`, import.meta.url), 'utf8').replace(OF_THE_WORLD, ''),
+  const compiled = ['readme/graph.ts', AGENT, 'readme/brief.ts'].map((path) =>
+    readFileSync(new URL(path, import.meta.url), 'utf8').replace(OF_THE_WORLD, ''),
   );
   expect(shown).toEqual(compiled);
 });
@@ -39,6 +43,11 @@ test('the programs of README.md are those that are compiled and run here', () =>
 test('the graph of README.md pays once and publishes once', async () => {
   await import('./readme/graph.ts');
   expect(effects.map((effect) => effect.split(' ')[0])).toEqual(['model', 'publish']);
+});
+
+test('the agent of README.md asks before it sends a mail, and does each thing once', async () => {
+  await import('../../../core/test/guide/readme/agent.ts');
+  expect(done).toEqual(['model 0', 'weather here', 'send_mail It rains.', 'model 1']);
 });
 
 test('the brief of README.md is driven from its design to its plan', async () => {

@@ -67,9 +67,10 @@ const LABELS: readonly RunsCase[] = [
       await app.start('x-3', { log: [] }, { tags: ['hot', 'a\0 "é😀'] });
       for (const id of ['m-1', 'm-2', 'x-3']) await driveMail(app, id);
       type Filter = NonNullable<Parameters<typeof app.list>[0]>;
+      const gatesOf = ({ status: _, ...filter }: Filter) => filter;
       const found = async (filter: Filter): Promise<readonly (readonly string[])[]> => [
         (await other.list(filter)).runs.map(({ id }) => id).sort(),
-        (await other.openGates(filter)).gates.map(({ threadId }) => threadId).sort(),
+        (await other.openGates(gatesOf(filter))).gates.map(({ threadId }) => threadId).sort(),
       ];
       const both = (...ids: readonly string[]) => [ids, ids];
       assert.deepEqual(await found({ metadata: { tenant: 'acme' } }), both('m-1', 'm-2'));

@@ -201,8 +201,8 @@ describe('open tool calls of a cancelled turn', () => {
 
     const failing = agent(() => Promise.reject(new Error('broken')));
     const failed = durable(failing.graph, { db });
-    await failed.run('failed', hello, { turn: '1' });
-    await failed.run('failed', again, { turn: '2' });
+    await failed.run('failed', hello, { turn: '1', throwOnFailure: false });
+    await failed.run('failed', again, { turn: '2', throwOnFailure: false });
     expect(said(failing.seen.at(-1))).toEqual(['hello', '', 'again']);
 
     const asking = modelOf([new AIMessage({ content: '', tool_calls: calls('client') })]);

@@ -145,7 +145,8 @@ async function stopBehindGate(place: string, app: Program, world: World): Promis
   const { gates } = await app.run('run', {});
   await app.decide(only(gates), { approved: true, by: ada });
   const abort = world.stopAt(place);
-  expect((await app.run('run', undefined, { abort })).status).toBe('paused');
+  await expect(app.run('run', undefined, { abort })).rejects.toThrow(abort.reason);
+  expect((await app.result('run')).status).toBe('paused');
 }
 
 const ACCEPTED: Readonly<Record<string, readonly [Partial<Variation>, DeclaredChanges]>> = {

@@ -25,6 +25,7 @@ const exemptionsIn = (text: string): readonly string[] =>
 test('the suites of gates, guards, steps, rewinds and drives go through Runs', () => {
   expect([...suites.keys()].sort()).toMatchInlineSnapshot(`
     [
+      "src/engine/change/__tests__/upgrades.test.ts",
       "src/engine/drive/__tests__/drive.test.ts",
       "src/engine/drive/__tests__/inputsAndErrors.test.ts",
       "src/engine/drive/__tests__/interrupts.test.ts",
@@ -34,6 +35,7 @@ test('the suites of gates, guards, steps, rewinds and drives go through Runs', (
       "src/engine/drive/__tests__/noProgress.test.ts",
       "src/engine/drive/__tests__/requests.test.ts",
       "src/engine/drive/__tests__/runFailed.test.ts",
+      "src/engine/drive/__tests__/stopping.test.ts",
       "src/engine/drive/__tests__/waitUntilWoken.test.ts",
       "src/engine/gates/__tests__/deadlines.test.ts",
       "src/engine/guards/__tests__/budget.test.ts",

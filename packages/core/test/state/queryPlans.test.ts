@@ -36,6 +36,7 @@ const ALLOWED = {
   'SELECT sha256 FROM decision_texts':
     'a removed run takes its texts along unless another decision says the same',
   'FROM schema_migrations ORDER BY version': 'a row for each version of the tables',
+  "question_json ->> '$.call' = ?": 'the few gates of one run that ask about tool calls',
   'FROM threads ORDER BY created_at DESC': 'every run, because every run was asked for',
   'FROM threads WHERE thread_id <> ?': 'every other run of a file, because one is taken out of it',
   "status = 'awaiting_approval' AND thread_id IS NOT NULL ORDER BY id": 'those of a file that one run has',

@@ -73,7 +73,7 @@ describe('exit codes', () => {
         'THREAD_EXISTS',
         'THREAD_NOT_OURS',
       ],
-      [EXIT.busy]: ['LEASE_LOST', 'THREAD_BUSY', 'WORKSPACE_BUSY'],
+      [EXIT.busy]: ['LEASE_LOST', 'STATE_BUSY', 'THREAD_BUSY', 'WORKSPACE_BUSY'],
       [EXIT.notFound]: ['CHECKPOINT_NOT_FOUND', 'GATE_NOT_FOUND', 'STREAM_NOT_KEPT', 'THREAD_NOT_FOUND'],
       [EXIT.stateFile]: [
         'GRAPH_CHANGED',

@@ -152,7 +152,7 @@ describe('work()', () => {
       },
       { db },
     );
-    await app.run('failed', {});
+    await app.run('failed', {}, { throwOnFailure: false });
     await app.start('paused', {});
     await app.pause('paused');
     await app.start('other', {});
