@@ -1,10 +1,11 @@
 // Apps of a module, wherever their runs are: for commands that look at all runs of a graph.
 
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { DeclaredChanges, Principal, UpgradeCheck } from '@devs/core';
+import { missingPackage } from '../cluster/loadPostgres.ts';
 import { usageError } from '../usageError.ts';
 import type { Session } from './Session.ts';
-import { importedModule } from './workerApps.ts';
 
 /** The members of an app that these commands call; the module's package may be another copy than the command's. */
 export interface ModuleApp {
@@ -45,4 +46,18 @@ export async function withModuleApps<T>(
 function isModuleApp(value: unknown): value is ModuleApp {
   const { checkUpgrade, acceptGraph, close } = Object(value) as Partial<Record<keyof ModuleApp, unknown>>;
   return [checkUpgrade, acceptGraph, close].every((member) => typeof member === 'function');
+}
+
+/** @throws DevsError `CONFIG_INVALID` for a module that cannot be loaded. */
+export async function importedModule(file: string): Promise<Readonly<Record<string, unknown>>> {
+  try {
+    return (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
+  } catch (error) {
+    const missing = missingPackage(error);
+    const remedy =
+      missing === null
+        ? 'Name a JavaScript file that node can import.'
+        : `Run npm install ${missing} in its folder, then run the command again.`;
+    throw usageError(`${file} cannot be loaded: ${(error as Error).message}`, remedy, error);
+  }
 }

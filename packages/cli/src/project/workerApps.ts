@@ -2,16 +2,15 @@
 
 import { accessSync, constants, existsSync } from 'node:fs';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { askGit } from '@devs/agents/internal';
 import { type DurableApp, isDevsError, loadOrchestratorConfig, Orchestrator, type Runs } from '@devs/core';
 import type { RunDriver } from '@devs/core/internal';
 import type { PostgresRuns } from '@devs/postgres';
-import { missingPackage } from '../cluster/loadPostgres.ts';
 import { newSpec, type RunSpec } from '../flags/runSpec.ts';
 import { usageError } from '../usageError.ts';
 import { acceptedConfig } from './acceptedConfig.ts';
 import { agentsFrom } from './agentsFrom.ts';
+import { importedModule } from './moduleApps.ts';
 import type { Session } from './Session.ts';
 
 /** What a worker drives, and where its runs are. */
@@ -53,20 +52,6 @@ export async function loadApps(file: string): Promise<LoadedApps | readonly File
     throw usageError(`The apps of ${file} use different clusters.`, remedy);
   }
   return { apps, runs: first.runs };
-}
-
-/** @throws DevsError `CONFIG_INVALID` for a module that cannot be loaded. */
-export async function importedModule(file: string): Promise<Readonly<Record<string, unknown>>> {
-  try {
-    return (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
-  } catch (error) {
-    const missing = missingPackage(error);
-    const remedy =
-      missing === null
-        ? 'Name a JavaScript file that node can import.'
-        : `Run npm install ${missing} in its folder, then run the command again.`;
-    throw usageError(`${file} cannot be loaded: ${(error as Error).message}`, remedy, error);
-  }
 }
 
 /** As `default`, `app` or `apps`, one or a list. Known by what they have: the module's packages may be other copies than the command's. */
