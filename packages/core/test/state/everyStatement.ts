@@ -9,9 +9,12 @@ import { doctor } from '../../src/state/doctor/doctor.ts';
 import { stateStats } from '../../src/state/doctor/fileSizes.ts';
 import { StreamStore } from '../../src/state/events/StreamStore.ts';
 import { GitPackStore } from '../../src/state/GitPackStore.ts';
+import { UNLABELLED } from '../../src/state/labels/labelQuery.ts';
+import { labelTexts } from '../../src/state/labels/runLabels.ts';
 import { adoptRun, nameStateFile, readStateFileName } from '../../src/state/moving/movedRun.ts';
 import { StoreItems } from '../../src/state/StoreItems.ts';
 import { CountedDeaths } from '../../src/state/threads/driverDeaths.ts';
+import { THREAD_STATUSES } from '../../src/state/threads/threadRecords.ts';
 import { Orchestrator } from '../../src/surface/Orchestrator.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../src/testing/index.ts';
 
@@ -93,7 +96,26 @@ function askEveryTable(db: Database): void {
   adoptRun(threadId, db, db);
   readStateFileName(db);
   nameStateFile(db);
+  findRuns(store);
   for (const table of [...Object.values(tables), store.threads.signals, ...others]) askEverything(table);
+}
+
+/** Lists are made for what they are asked. */
+function findRuns({ directory, sessions, labels, threads }: EngineStore): void {
+  const query = { since: 0, before: { at: 1, id: '' }, limit: 1, graph: null, due: false };
+  const tags = { metadata: {}, tags: ['a', 'b'] };
+  const { threadId } = threads.create({ ...aThread(), threadId: 'labelled' }).thread;
+  const finds = [UNLABELLED, { labels: labelTexts(tags), idPrefix: '' }, { labels: [], idPrefix: 'l' }];
+  for (const statuses of [THREAD_STATUSES, ['failed' as const]]) {
+    for (const each of finds) {
+      directory.page({ ...query, ...each, statuses });
+      directory.page({ ...query, ...each, statuses, graph: 'g' });
+      directory.page({ ...query, ...each, statuses, due: true });
+      sessions.pageOpen(null, 1, each);
+    }
+  }
+  labels.insert(threadId, tags);
+  labels.inherit(threadId, threadId);
 }
 
 /** A text, a list and an object. */

@@ -68,6 +68,7 @@ const ALLOWED = {
   'FROM signals INDEXED BY signals_unhandled': FEW,
   'FROM waits WHERE thread_id = @threadId': FEW,
   'FROM json_each(@statuses) AS wanted': FEW,
+  'ORDER BY +run.created_at DESC': 'fewer than 1,000 runs whose ids begin alike',
   'FROM threads AS t JOIN waits AS w': 'runs that wait',
   'FROM waits AS w JOIN threads AS t': 'runs that wait',
   'SELECT DISTINCT subject AS id FROM waits': FAMILY,
