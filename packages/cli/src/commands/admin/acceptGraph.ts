@@ -82,22 +82,19 @@ async function acceptOfApp(
   const accepted: { readonly id: string; readonly changes: readonly string[] }[] = [];
   const refused: { readonly id: string; readonly code: string; readonly why: string }[] = [];
   await withModuleApps(file, session, async (apps) => {
-    const [only] = apps;
     if (id !== null && apps.length > 1)
       throw usageError(`${file} exports several apps.`, 'Export one of them, or use --all.');
     for (const app of apps) {
       const ids = id === null ? (await app.checkUpgrade()).refused.map((run) => run.id) : [id];
       for (const each of ids) {
-        try {
-          const { changes } = await (id === null ? app : (only ?? app)).acceptGraph(each, {
-            by,
-            ...declared,
-          });
+        const accept = async (): Promise<void> => {
+          const { changes } = await app.acceptGraph(each, { by, ...declared });
           accepted.push({ id: each, changes });
-        } catch (error) {
+        };
+        await accept().catch((error: unknown) => {
           if (id !== null || !isDevsError(error)) throw error;
           refused.push({ id: each, code: error.code, why: error.message });
-        }
+        });
       }
     }
   });

@@ -23,20 +23,30 @@ export function assertGraphChanges(declared: unknown, now: GraphShape): void {
   const { renamed = {}, removed = [] } = declared;
   if (!isRecord(renamed)) throw new TypeError('graphChanges.renamed: expected { nodes, channels }.');
   assertMembers('graphChanges.renamed', renamed, ['nodes', 'channels']);
-  const lists = Array.isArray(removed) ? [removed] : Object.values(Object(removed) as object);
+  const gone = goneNames(removed);
+  for (const kind of ['nodes', 'channels'] as const) assertRenamed(kind, renamed[kind] ?? {}, { now, gone });
+}
+
+function goneNames(removed: unknown): readonly string[] {
   if (!Array.isArray(removed)) assertMembers('graphChanges.removed', removed, KINDS);
+  const lists = Array.isArray(removed) ? [removed] : Object.values(Object(removed) as object);
   if (!lists.every(isTexts)) throw new TypeError('graphChanges.removed: expected names.');
-  const gone = lists.flat() as string[];
-  for (const kind of ['nodes', 'channels'] as const) {
-    const names = renamed[kind] ?? {};
-    if (!isRecord(names) || !isTexts(Object.values(names)))
-      throw new TypeError(`graphChanges.renamed.${kind}: expected old names with their new names.`);
-    for (const old of Object.keys(names)) {
-      const to = followed(old, names as Names, now[kind]);
-      if (now[kind].includes(to) || gone.includes(to)) continue;
-      throw new TypeError(`graphChanges.renamed.${kind}: the graph has no ${kind.slice(0, -1)} "${to}".`);
-    }
-  }
+  return lists.flat() as string[];
+}
+
+function assertRenamed(
+  kind: 'nodes' | 'channels',
+  names: unknown,
+  { now, gone }: { readonly now: GraphShape; readonly gone: readonly string[] },
+): void {
+  if (!isRecord(names) || !isTexts(Object.values(names)))
+    throw new TypeError(`graphChanges.renamed.${kind}: expected old names with their new names.`);
+  const known = [...now[kind], ...gone];
+  const lost = Object.keys(names)
+    .map((old) => followed(old, names as Names, now[kind]))
+    .find((to) => !known.includes(to));
+  if (lost !== undefined)
+    throw new TypeError(`graphChanges.renamed.${kind}: the graph has no ${kind.slice(0, -1)} "${lost}".`);
 }
 
 function assertMembers(what: string, value: unknown, known: readonly string[]): void {

@@ -124,21 +124,28 @@ function changedBy(pair: GraphPair, one: Change): Partial<GraphPair> {
   const node = after.nodes[one.at % after.nodes.length];
   if (node === undefined || after.nodes.length < 2) return {};
   if (one.is === 'node removed' || one.is === 'node renamed') return nodeChanged(pair, node, one);
-  if (one.is === 'gate') {
-    if (node.kind !== 'plain') return {};
-    const declared = node.gate && one.declared ? removing(pair, node.name) : {};
-    return { ...declared, after: withNodes(after, node, { gate: !node.gate }) };
-  }
-  if (one.is === 'kind') {
-    const kind = (['plain', 'ask', 'graph', 'askingGraph'] as const)[one.to % 4] ?? 'plain';
-    return { after: withNodes(after, node, { kind, gate: node.gate && kind === 'plain' }) };
-  }
+  if (one.is === 'gate') return gateChanged(pair, node, one.declared);
+  if (!('to' in one)) return {};
+  return one.is === 'kind' ? kindChanged(after, node, one.to) : edgeChanged(after, node, one.to);
+}
+
+function gateChanged(pair: GraphPair, node: PairNode, isDeclared: boolean): Partial<GraphPair> {
+  if (node.kind !== 'plain') return {};
+  const declared = node.gate && isDeclared ? removing(pair, node.name) : {};
+  return { ...declared, after: withNodes(pair.after, node, { gate: !node.gate }) };
+}
+
+function kindChanged(after: PairGraph, node: PairNode, to: number): Partial<GraphPair> {
+  const kind = (['plain', 'ask', 'graph', 'askingGraph'] as const)[to % 4] ?? 'plain';
+  return { after: withNodes(after, node, { kind, gate: node.gate && kind === 'plain' }) };
+}
+
+function edgeChanged(after: PairGraph, node: PairNode, at: number): Partial<GraphPair> {
   const later = after.nodes
     .slice(after.nodes.indexOf(node) + 1)
     .map(({ label }) => label)
     .filter((label) => after.join === null || ![...after.join.from, after.join.to].includes(label));
-  if (!('to' in one)) return {};
-  const to = later[one.to % Math.max(later.length, 1)];
+  const to = later[at % Math.max(later.length, 1)];
   return to === undefined ? {} : { after: withNodes(after, node, { edges: [to] }) };
 }
 
