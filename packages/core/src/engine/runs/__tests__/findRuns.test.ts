@@ -49,7 +49,6 @@ function manyRuns(db: Database, count: number, like: string): void {
   })();
 }
 
-
 const label = fc.record(
   {
     tenant: fc.constantFrom('acme', 'bolt'),
