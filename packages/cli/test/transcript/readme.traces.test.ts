@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { done } from '../../../core/test/guide/readme/world.ts';
+import { done } from '../../../core/test/support/readme/world.ts';
 import { ChatServer } from '../../../core/test/support/ChatServer.ts';
 import { sumModel } from '../../../core/test/support/sumModel.ts';
 import { callMain } from '../support/callMain.ts';
@@ -15,7 +15,7 @@ const BLOCK = /^```ts\n([\s\S]*?)^```$/gm;
 const OF_THE_WORLD = /^import .* from '\.\/world\.ts';\n/m;
 
 /** Beside the package that has LangChain's agents. */
-const AGENT = '../../../core/test/guide/readme/agent.ts';
+const AGENT = '../../../core/test/support/readme/agent.ts';
 
 let dir: string;
 let before: string;
@@ -46,7 +46,7 @@ test('the graph of README.md pays once and publishes once', async () => {
 });
 
 test('the agent of README.md asks before it sends a mail, and does each thing once', async () => {
-  await import('../../../core/test/guide/readme/agent.ts');
+  await import('../../../core/test/support/readme/agent.ts');
   expect(done).toEqual(['model 0', 'weather here', 'send_mail It rains.', 'model 1']);
 });
 
