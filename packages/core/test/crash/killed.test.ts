@@ -22,16 +22,22 @@ async function goOn(scenario: Scenario, lives: Lives, run: string): Promise<unkn
   return (JSON.parse(stdout) as { readonly outcome: unknown }).outcome;
 }
 
-/** A process is killed at a place, and another one goes on. */
-async function killedAt(scenario: Scenario, lives: Lives, place: number | string): Promise<void> {
+/**
+ * A process is killed at a place, and another one goes on.
+ *
+ * @returns False for a statement that the process has not come to: a slow one beats more often, and has counted more.
+ */
+async function killedAt(scenario: Scenario, lives: Lives, place: number | string): Promise<boolean> {
   const run = `killed-${String(place).replaceAll(' ', '-')}`;
   const died = await lives.apart(run, { place }).finished;
+  if (typeof place === 'number' && died.code === 0) return false;
   expect([place, died.signal, died.stderr]).toEqual([place, 'SIGKILL', '']);
   const where = typeof place === 'string' ? place : null;
   const said = await lives.between(run);
   if (scenario.between !== undefined) expect(await mayBeBetween(scenario, where)).toContainEqual(said);
   const outcome = await goOn(scenario, lives, run);
   expect([place, await lives.left(run, outcome)]).toEqual([place, await leftAfter(scenario, run, where)]);
+  return true;
 }
 
 describe.each(named(({ deaths }) => deaths.byKill !== undefined))(
@@ -44,7 +50,9 @@ describe.each(named(({ deaths }) => deaths.byKill !== undefined))(
       const statements = await lives.statements('whole');
       const places = placesIn(statements, (scenario.deaths.byKill ?? 0) * KILLS, scenario);
       await annotate(`killed at statements ${places.join(', ')} of ${statements}`);
-      for (const place of places) await killedAt(scenario, lives, place);
+      const killed: boolean[] = [];
+      for (const place of places) killed.push(await killedAt(scenario, lives, place));
+      expect(killed.filter(Boolean).length).toBeGreaterThanOrEqual(0.95 * places.length);
       tried(task, { ways: places.length });
     });
   },
