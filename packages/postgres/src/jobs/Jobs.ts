@@ -26,6 +26,8 @@ export interface Jobs {
   wake(client: ClientBase, run: QueuedRun): Promise<void>;
   /** The job that the run was claimed with has done its work. Nothing where it is gone already. */
   complete(client: ClientBase, run: QueuedRun, jobId: string): Promise<void>;
+  /** The run is deleted: its jobs go with it, those that wait, failed or were given up included. */
+  forget(client: ClientBase, runId: string): Promise<void>;
   close(): Promise<void>;
 }
 
