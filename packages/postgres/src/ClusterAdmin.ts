@@ -37,7 +37,7 @@ export interface ClusterAddress {
 
 /** Options of {@link ClusterAdmin.migrate}. */
 export interface MigrateOptions {
-  /** Called after every batch of runs that become searchable. @defaultValue no callback */
+  /** Called after every batch of runs that become searchable. @defaultValue ignored */
   readonly onProgress?: (progress: LabelProgress) => void;
 }
 
@@ -49,7 +49,7 @@ export interface Migrated {
   readonly version: number;
   /** Runs of older releases that became searchable by metadata and tags. */
   readonly labelled: number;
-  /** Runs whose file cannot be read, in order of their ids. They were skipped; the next call tries them again. */
+  /** Runs with an unreadable file, in order of their ids. They were skipped; the next call tries them again. */
   readonly unreadable: readonly UnreadableRun[];
 }
 
@@ -87,7 +87,10 @@ export class ClusterAdmin {
     this.#pool = poolOf({ connectionString: url, ...CONNECTION, max: 2 });
     this.#tables = new Tables(this.#pool, { schema, patience: AT_ONCE, isPooled: true });
     this.#jobs = new BossJobs(this.#pool, { schema });
-    this.#files = new RunFiles(this.#tables, new FileTemplates(this.#tables), { codecs: codec, maxFileBytes });
+    this.#files = new RunFiles(this.#tables, new FileTemplates(this.#tables), {
+      codecs: codec,
+      maxFileBytes,
+    });
   }
 
   /**

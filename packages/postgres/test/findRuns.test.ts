@@ -42,7 +42,7 @@ const asking = () =>
     .addEdge(START, 'ask');
 const appOver = (over: Runs) => durable(asking(), { runs: over, graph: 'mail' });
 
-/** As a release has left the rows that knew no labels. */
+/** Makes rows as older releases left them. */
 const forgetLabels = () => cluster.sql('DELETE FROM devs.run_labels; UPDATE devs.runs SET labels = NULL');
 const labelRows = () => cluster.sql('SELECT * FROM devs.run_labels ORDER BY run_id, label');
 
@@ -155,7 +155,10 @@ describe('lists of thousands of runs', () => {
       values: readonly unknown[],
     ): Promise<readonly Row[]> {
       const text = typeof sql === 'string' ? sql : sql.text;
-      const plan = await super.query<{ 'QUERY PLAN': string }>(`EXPLAIN (ANALYZE, TIMING OFF) ${text}`, values);
+      const plan = await super.query<{ 'QUERY PLAN': string }>(
+        `EXPLAIN (ANALYZE, TIMING OFF) ${text}`,
+        values,
+      );
       this.plans.push(plan.map((line) => line['QUERY PLAN']).join('\n'));
       return super.query<Row>(sql, values);
     }
@@ -223,7 +226,9 @@ describe('a run that was deleted', () => {
     );
     const found: string[] = [];
     for (const { name } of tables) {
-      const rows = await cluster.sql(`SELECT 1 FROM ONLY ${String(name)} t WHERE strpos(t::text, $1) > 0`, [text]);
+      const rows = await cluster.sql(`SELECT 1 FROM ONLY ${String(name)} t WHERE strpos(t::text, $1) > 0`, [
+        text,
+      ]);
       found.push(...rows.map(() => String(name)));
     }
     return found.toSorted();
@@ -241,7 +246,14 @@ describe('a run that was deleted', () => {
     expect(await giveUp(cluster.server.url, String(name), new Error('zebra'))).toBe('zebra-lost');
     await app.create('zebra-made', given);
     const before = await rowsWith('zebra');
-    for (const each of ['devs.runs', 'devs.gates', 'devs.gate_events', 'devs.signals', 'devs.run_bases', 'devs.run_labels'])
+    for (const each of [
+      'devs.runs',
+      'devs.gates',
+      'devs.gate_events',
+      'devs.signals',
+      'devs.run_bases',
+      'devs.run_labels',
+    ])
       expect(before).toContain(each);
     expect((await admin.queue()).deadLetters).toHaveLength(1);
     for (const id of ['zebra-waits', 'zebra-queued', 'zebra-lost', 'zebra-made']) {

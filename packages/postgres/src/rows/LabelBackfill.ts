@@ -4,13 +4,13 @@ import type { RunAtOnce, RunFiles } from '../files/RunFiles.ts';
 import type { Tables } from '../server/Tables.ts';
 import { insertLabelsSql, labelsJson } from './labelRows.ts';
 
-/** How many runs were looked at, of those that had no labels at the start. */
+/** Runs that were read, of those without labels. */
 export interface LabelProgress {
   readonly done: number;
   readonly of: number;
 }
 
-/** A run whose file cannot be read. */
+/** A run with an unreadable file. */
 export interface UnreadableRun {
   readonly id: string;
   readonly error: string;
@@ -21,12 +21,12 @@ interface Filled {
   readonly unreadable: readonly UnreadableRun[];
 }
 
-/** Of ids that are read at once. */
+/** Ids per query. */
 const BATCH = 100;
 
 /**
- * Gives labels to the rows of runs of older releases: their files have them. One run is open at a time, and one statement
- * stores what it has, so whoever is killed goes on with the rest.
+ * Copies labels of older runs from their files into their rows. One run is open at a time, and one statement stores its
+ * labels: an interrupted migration continues with the remaining runs.
  */
 export class LabelBackfill {
   readonly #tables: Tables;
@@ -42,7 +42,11 @@ export class LabelBackfill {
     const unreadable: UnreadableRun[] = [];
     const of = await this.#count();
     let [done, labelled] = [0, 0];
-    for (let batch = await this.#after(null); batch.length > 0; batch = await this.#after(batch.at(-1) ?? '')) {
+    for (
+      let batch = await this.#after(null);
+      batch.length > 0;
+      batch = await this.#after(batch.at(-1) ?? '')
+    ) {
       for (const id of batch) {
         const error = await this.#fillRun(id);
         if (error === null) labelled += 1;
@@ -54,7 +58,7 @@ export class LabelBackfill {
     return { labelled, unreadable };
   }
 
-  /** What keeps it from being read, else `null`. */
+  /** Returns the reason if its file is unreadable, else `null`. */
   async #fillRun(id: string): Promise<string | null> {
     try {
       const run = await this.#files.read(id);
@@ -82,10 +86,10 @@ export class LabelBackfill {
   }
 }
 
-/** Thrown for a file that is put together and is none. */
+/** The stored bytes are not a valid state file. */
 class Unreadable extends Error {}
 
-/** JSON. */
+/** As JSON. */
 function labelsIn(id: string, { image }: RunAtOnce): string {
   try {
     const db = runFile.openBytes(image.bytes);
@@ -99,7 +103,7 @@ function labelsIn(id: string, { image }: RunAtOnce): string {
   }
 }
 
-/** Nothing where the run has been settled, or is another one by now. */
+/** Skips a run that was settled or replaced in the meantime. */
 const fillSql = (schema: string): string => `
 WITH held AS (
   UPDATE ${schema}.runs SET labels = $3 WHERE run_id = $1 AND birth = $2::uuid AND labels IS NULL

@@ -55,7 +55,9 @@ async function migrate(role: string | undefined, session: Session): Promise<Exit
   const words = before === null ? 'made' : before === version ? 'up to date' : `upgraded from ${before}`;
   session.out.result(migrated, [
     `schema ${schema}: ${words}, version ${version}`,
-    ...unreadable.map(({ id, error }) => `skipped run ${JSON.stringify(id)}, its file cannot be read: ${error}`),
+    ...unreadable.map(
+      ({ id, error }) => `skipped run ${JSON.stringify(id)}, its file cannot be read: ${error}`,
+    ),
   ]);
   return EXIT.ok;
 }
