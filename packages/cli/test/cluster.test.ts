@@ -23,7 +23,22 @@ describe('devs migrate', () => {
     const again = await callMain(dir, ['migrate', '--schema', 'made', '--json'], {
       env: { DEVS_DATABASE_URL: server.url },
     });
-    expect(documentOf(again)).toEqual({ schema: 'made', before: 7, version: 7 });
+    expect(documentOf(again)).toEqual({ schema: 'made', before: 7, version: 7, labelled: 0, unreadable: [] });
+  });
+
+  test('makes older runs searchable, and names one that it cannot read', async ({ dir }) => {
+    const runs = cluster.runs({ schema: 'older' });
+    for (const id of ['fine', 'spoilt']) await runs.create(cluster.newRun(id));
+    await query(server.url, 'UPDATE older.runs SET labels = NULL');
+    await query(server.url, `UPDATE older.run_bases SET bytes = '\\x00' WHERE run_id = 'spoilt'`);
+    const called = await callMain(dir, ['migrate', '--db', server.url, '--schema', 'older']);
+    expect(called).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(
+        /^schema older: up to date, version 7\nskipped run "spoilt", its file cannot be read: The data of run/,
+      ),
+      stderr: 'runs made searchable: 2 of 2\n',
+    });
   });
 
   test('prints SQL that makes the same tables, and connects to nothing', async ({ dir }) => {

@@ -7,9 +7,12 @@ import {
   tenantLines,
   type WorkerLine,
 } from './cluster/ClusterView.ts';
+import { FileTemplates } from './files/FileTemplates.ts';
+import { MAX_FILE_BYTES, plainCodecs, type RunCodecs, RunFiles, requireFileLimit } from './files/RunFiles.ts';
 import { BossJobs, type DeadLetter } from './jobs/BossJobs.ts';
 import { findSchema, openSchema, reaching } from './openSchema.ts';
 import { requireSchema, serverOf } from './options.ts';
+import { LabelBackfill, type LabelProgress, type UnreadableRun } from './rows/LabelBackfill.ts';
 import { Leases } from './rows/Leases.ts';
 import { SCHEMA_STEPS } from './schema.ts';
 import { type AwayWait, isStarting } from './server/faults.ts';
@@ -26,6 +29,16 @@ export interface ClusterAddress {
   readonly awayMs?: number;
   /** Called with the error while waiting, and with `null` when the server is available. @defaultValue no callback */
   readonly onAway?: (why: unknown) => void;
+  /** As `codec` of `postgres`: for `migrate`, which reads run files. @defaultValue files are stored as they are */
+  readonly codec?: RunCodecs;
+  /** As `maxFileBytes` of `postgres`: for `migrate`. @defaultValue 256 MiB */
+  readonly maxFileBytes?: number;
+}
+
+/** Options of {@link ClusterAdmin.migrate}. */
+export interface MigrateOptions {
+  /** Called after every batch of runs that become searchable. @defaultValue ignored */
+  readonly onProgress?: (progress: LabelProgress) => void;
 }
 
 /** Result of {@link ClusterAdmin.migrate}. */
@@ -34,6 +47,10 @@ export interface Migrated {
   /** `null` for a new schema. */
   readonly before: number | null;
   readonly version: number;
+  /** Runs of older releases that became searchable by metadata and tags. */
+  readonly labelled: number;
+  /** Runs with an unreadable file, in order of their ids. They were skipped; the next call tries them again. */
+  readonly unreadable: readonly UnreadableRun[];
 }
 
 /** Waiting runs and dead letters of a cluster. */
@@ -54,31 +71,40 @@ export class ClusterAdmin {
   readonly #server: string;
   readonly #waiting: AwayWait;
   readonly #jobs: BossJobs;
+  readonly #files: RunFiles;
 
   /**
    * Connects on first use.
    *
-   * @throws DevsError `CONFIG_INVALID` for an invalid URL.
+   * @throws DevsError `CONFIG_INVALID` for an invalid URL; RangeError for a limit.
    */
-  constructor({ url, schema = 'devs', awayMs = 0, onAway = () => undefined }: ClusterAddress) {
+  constructor({ url, schema = 'devs', awayMs = 0, onAway = () => undefined, ...kept }: ClusterAddress) {
+    const { codec = plainCodecs, maxFileBytes = MAX_FILE_BYTES } = kept;
+    requireFileLimit(maxFileBytes);
     requireSchema(schema);
     this.#server = serverOf(url);
     this.#waiting = { awayMs, onAway, passes: isStarting };
     this.#pool = poolOf({ connectionString: url, ...CONNECTION, max: 2 });
     this.#tables = new Tables(this.#pool, { schema, patience: AT_ONCE, isPooled: true });
     this.#jobs = new BossJobs(this.#pool, { schema });
+    this.#files = new RunFiles(this.#tables, new FileTemplates(this.#tables), {
+      codecs: codec,
+      maxFileBytes,
+    });
   }
 
   /**
-   * Creates the tables, or updates them to this release. Several processes can call it at once.
+   * Creates the tables, or updates them to this release. Then makes runs of older releases searchable by metadata and tags:
+   * it reads one file after the other. If it is interrupted, the next call continues. Several processes can call it at once.
    *
    * @throws DevsError `STATE_IO`; `CONFIG_INVALID` for a role without the rights; `SCHEMA_TOO_NEW`.
    */
-  async migrate(): Promise<Migrated> {
+  async migrate({ onProgress = () => undefined }: MigrateOptions = {}): Promise<Migrated> {
     const { schemaName: schema } = this.#tables;
     const found = await reaching(this.#server, this.#waiting, () => findSchema(this.#pool, schema));
     await this.#open(true);
-    return { schema, before: found.version || null, version: SCHEMA_STEPS };
+    const filled = await new LabelBackfill(this.#tables, this.#files).fill(onProgress);
+    return { schema, before: found.version || null, version: SCHEMA_STEPS, ...filled };
   }
 
   /**

@@ -170,6 +170,11 @@ export class BossJobs implements Jobs {
     await boss.deleteJob(queue, jobId, { db: dbOf(client) });
   }
 
+  async forget(client: ClientBase, runId: string): Promise<void> {
+    const sql = `DELETE FROM ${this.#table} WHERE name LIKE 'runs.%' AND data ->> 'runId' = $1`;
+    await client.query(sql, [runId]);
+  }
+
   /** Puts the job back to the end of the queue, for `afterMs` not to be fetched. */
   async putBack(client: ClientBase, run: QueuedRun, jobId: string, afterMs = 0): Promise<void> {
     await this.complete(client, run, jobId);

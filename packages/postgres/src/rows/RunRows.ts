@@ -222,10 +222,9 @@ export class RunRows {
   async remove(claim: RunClaim, { seq, taken }: Pick<RowSettlement, 'seq' | 'taken'>): Promise<boolean> {
     const values = [claim.runId, claim.lease, seq, taken];
     return this.#tables.transaction(async (client) => {
-      const { rows } = await client.query<{ job_id: string | null }>({ ...this.#sql.remove, values });
-      const [row] = rows;
-      if (row === undefined) return this.#isGone(client, claim, seq);
-      if (row.job_id !== null) await this.#jobs.complete(client, claim, row.job_id);
+      const { rowCount } = await client.query({ ...this.#sql.remove, values });
+      if (rowCount === 0) return this.#isGone(client, claim, seq);
+      await this.#jobs.forget(client, claim.runId);
       return true;
     });
   }
@@ -353,11 +352,11 @@ SELECT job AS job_id, deaths FROM held`;
 const removeSql = (schema: string): string => `
 WITH gone AS (
   DELETE FROM ${schema}.runs WHERE run_id = $1 AND lease = $2::uuid AND head_seq = $3::bigint AND wake_seq = $4::bigint
-  RETURNING tenant, job_id
+  RETURNING tenant
 ), room AS (
   UPDATE ${schema}.tenants t SET running = t.running - 1 FROM gone WHERE t.tenant = gone.tenant
 )
-SELECT job_id FROM gone`;
+SELECT tenant FROM gone`;
 
 const freeSql = (schema: string): string => `
 WITH held AS (

@@ -46,9 +46,18 @@ async function migrate(role: string | undefined, session: Session): Promise<Exit
       'Add --print, and have the owner of the tables run the output.',
     );
   }
-  const migrated = await withAdmin(session, (admin) => admin.migrate());
-  const { schema, before, version } = migrated;
+  const migrated = await withAdmin(session, (admin) =>
+    admin.migrate({
+      onProgress: ({ done, of }) => session.out.note(`runs made searchable: ${done} of ${of}`),
+    }),
+  );
+  const { schema, before, version, unreadable } = migrated;
   const words = before === null ? 'made' : before === version ? 'up to date' : `upgraded from ${before}`;
-  session.out.result(migrated, [`schema ${schema}: ${words}, version ${version}`]);
+  session.out.result(migrated, [
+    `schema ${schema}: ${words}, version ${version}`,
+    ...unreadable.map(
+      ({ id, error }) => `skipped run ${JSON.stringify(id)}, its file cannot be read: ${error}`,
+    ),
+  ]);
   return EXIT.ok;
 }

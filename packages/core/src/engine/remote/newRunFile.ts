@@ -2,6 +2,8 @@ import type { Database } from 'better-sqlite3';
 import { createDatabase, openCopy, openStateCopy, openWorkingCopy } from '../../db/createDatabase.ts';
 import { SCHEMA_VERSION } from '../../db/ledger.ts';
 import { emptyLog } from '../../db/pragmas.ts';
+import { RunLabelStore } from '../../state/labels/RunLabelStore.ts';
+import type { RunLabels } from '../../state/labels/runLabels.ts';
 
 let empty: Database | undefined;
 
@@ -11,11 +13,12 @@ export function newRunFile(): Database {
   return openCopy(empty);
 }
 
-/** What a place of run files does with one of them: of which schema it is, how it is made, opened and shortened. */
+/** What a place of run files does with one of them: of which schema it is, how it is made, opened, searched and shortened. */
 export const runFile = {
   schema: SCHEMA_VERSION,
   create: newRunFile,
   openBytes: openStateCopy,
   openAt: openWorkingCopy,
   emptyLog,
+  labelsOf: (db: Database, id: string): RunLabels => new RunLabelStore(db).of(id),
 } as const;
