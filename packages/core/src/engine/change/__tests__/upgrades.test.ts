@@ -81,17 +81,21 @@ async function upgraded(pair: GraphPair): Promise<string> {
   }
 }
 
-test('a check before a deploy and the drive after it agree, and what is taken ends as with LangGraph alone', async () => {
-  const found = new Map<string, number>();
-  await fc.assert(
-    fc.asyncProperty(graphPairs, async (pair) => {
-      const is = await upgraded(pair);
-      found.set(is, (found.get(is) ?? 0) + 1);
-      fc.pre(is !== 'ended');
-    }),
-    { numRuns: PAIRS },
-  );
-  const refused = [...found].filter(([is]) => !['ended', 'unchanged', 'taken'].includes(is));
-  expect(found.get('taken')).toBeGreaterThan(PAIRS / 5);
-  expect(refused.reduce((sum, [, times]) => sum + times, 0)).toBeGreaterThan(PAIRS / 5);
-}, Math.max(60_000, PAIRS * 10_000));
+test(
+  'a check before a deploy and the drive after it agree, and what is taken ends as with LangGraph alone',
+  async () => {
+    const found = new Map<string, number>();
+    await fc.assert(
+      fc.asyncProperty(graphPairs, async (pair) => {
+        const is = await upgraded(pair);
+        found.set(is, (found.get(is) ?? 0) + 1);
+        fc.pre(is !== 'ended');
+      }),
+      { numRuns: PAIRS },
+    );
+    const refused = [...found].filter(([is]) => !['ended', 'unchanged', 'taken'].includes(is));
+    expect(found.get('taken')).toBeGreaterThan(PAIRS / 5);
+    expect(refused.reduce((sum, [, times]) => sum + times, 0)).toBeGreaterThan(PAIRS / 5);
+  },
+  Math.max(60_000, PAIRS * 10_000),
+);
