@@ -70,7 +70,7 @@ const SLOTS = 10;
 /** Before what could not be claimed is looked at again: a full tenant, a file of a newer release; ms. */
 const LATER_MS = 1000;
 /** Before a run of an older graph that this worker's graph refuses is offered to others again, ms. */
-const REFUSED_MS = 5000;
+const REFUSED_MS = 2000;
 /** A refused run is looked at again after this, ms: somebody may have accepted it, or updated its state. */
 const REFUSED_FOR_MS = 60_000;
 /** Between two looks for older shapes of its graphs, ms. */

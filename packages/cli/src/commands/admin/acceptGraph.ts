@@ -2,7 +2,7 @@ import { type DeclaredChanges, isDevsError, type Principal } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { humanFrom } from '../../flags/humanFrom.ts';
-import { withModuleApps } from '../../project/moduleApps.ts';
+import { type ModuleApp, withModuleApps } from '../../project/moduleApps.ts';
 import { withRuns } from '../../project/openProject.ts';
 import { examples, type Session, type Start } from '../../project/Session.ts';
 import { resumeCommand } from '../../render/nextCommands.ts';
@@ -79,31 +79,55 @@ async function acceptOfApp(
   { file, declared, by }: AppAcceptance,
   session: Session,
 ): Promise<ExitCode> {
-  const accepted: { readonly id: string; readonly changes: readonly string[] }[] = [];
-  const refused: { readonly id: string; readonly code: string; readonly why: string }[] = [];
-  await withModuleApps(file, session, async (apps) => {
-    if (id !== null && apps.length > 1)
+  const looks = await withModuleApps(file, session, (apps) => {
+    if (id === null) return acceptAll(apps, { ...declared, by });
+    const [app, ...others] = apps;
+    if (app === undefined || others.length > 0)
       throw usageError(`${file} exports several apps.`, 'Export one of them, or use --all.');
-    for (const app of apps) {
-      const ids = id === null ? (await app.checkUpgrade()).refused.map((run) => run.id) : [id];
-      for (const each of ids) {
-        const accept = async (): Promise<void> => {
-          const { changes } = await app.acceptGraph(each, { by, ...declared });
-          accepted.push({ id: each, changes });
-        };
-        await accept().catch((error: unknown) => {
-          if (id !== null || !isDevsError(error)) throw error;
-          refused.push({ id: each, code: error.code, why: error.message });
-        });
-      }
-    }
+    return acceptOne(app, id, { ...declared, by });
   });
+  const accepted = looks.flatMap((run) => ('changes' in run ? [run] : []));
+  const refused = looks.flatMap((run) => ('why' in run ? [run] : []));
   session.out.result({ accepted, refused, principal: by }, [
     ...accepted.map((run) => `${run.id}: accepted: ${run.changes.join('; ') || 'nothing to accept'}`),
     ...refused.map((run) => `${run.id}: not accepted: ${run.code}: ${run.why}`),
     { style: 'bold', text: `${accepted.length} accepted, ${refused.length} not accepted` },
   ]);
   return refused.length === 0 ? EXIT.ok : EXIT.gateRefused;
+}
+
+type Acceptance = DeclaredChanges & { readonly by: Principal };
+
+type AcceptedRun =
+  | { readonly id: string; readonly changes: readonly string[] }
+  | { readonly id: string; readonly code: string; readonly why: string };
+
+async function acceptOne(
+  app: ModuleApp,
+  id: string,
+  acceptance: Acceptance,
+): Promise<readonly AcceptedRun[]> {
+  const { changes } = await app.acceptGraph(id, acceptance);
+  return [{ id, changes }];
+}
+
+/** Continues after a run that cannot be accepted. */
+async function acceptAll(
+  apps: readonly ModuleApp[],
+  acceptance: Acceptance,
+): Promise<readonly AcceptedRun[]> {
+  const all: AcceptedRun[] = [];
+  for (const app of apps) {
+    const { refused } = await app.checkUpgrade();
+    for (const { id } of refused) {
+      const accepted = acceptOne(app, id, acceptance).catch((error: unknown) => {
+        if (!isDevsError(error)) throw error;
+        return [{ id, code: error.code, why: error.message }];
+      });
+      all.push(...(await accepted));
+    }
+  }
+  return all;
 }
 
 type Pair = readonly [old: string, now: string];

@@ -19,6 +19,8 @@ export class GraphMapping {
   readonly #nodes: Targets;
   readonly #channels: Targets;
   readonly #oldNodes: ReadonlyMap<string, string>;
+  /** Whether a node or a channel has a new name. */
+  readonly isRenaming: boolean;
 
   /** @throws DevsError `GRAPH_NOT_ACCEPTED` if the declaration does not lead from `before` to `now`. */
   constructor({ threadId, before, now }: ChangedShape, { renamed = {}, removed = {} }: DeclaredChanges) {
@@ -41,6 +43,7 @@ export class GraphMapping {
       channels,
       refuse,
     );
+    this.isRenaming = [...this.#nodes, ...this.#channels].some(([old, to]) => to !== null && to !== old);
     this.#oldNodes = new Map(
       [...this.#nodes].flatMap(([old, to]) => (to === null ? [] : [[to, old] as const])),
     );

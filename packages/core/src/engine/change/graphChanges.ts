@@ -18,38 +18,40 @@ const KINDS = ['nodes', 'channels', 'gates'] as const;
  * @throws TypeError for an invalid declaration, and for a new name that the graph lacks.
  */
 export function assertGraphChanges(declared: unknown, now: GraphShape): void {
-  if (!isRecord(declared)) throw new TypeError('graphChanges: expected { renamed, removed }.');
   assertMembers('graphChanges', declared, ['renamed', 'removed']);
   const { renamed = {}, removed = [] } = declared;
-  if (!isRecord(renamed)) throw new TypeError('graphChanges.renamed: expected { nodes, channels }.');
   assertMembers('graphChanges.renamed', renamed, ['nodes', 'channels']);
-  const gone = goneNames(removed);
-  for (const kind of ['nodes', 'channels'] as const) assertRenamed(kind, renamed[kind] ?? {}, { now, gone });
+  const gone = removedIn(removed);
+  for (const kind of ['nodes', 'channels'] as const) assertTargets(kind, renamed[kind] ?? {}, gone, now);
 }
 
-function goneNames(removed: unknown): readonly string[] {
+function removedIn(removed: unknown): readonly unknown[] {
   if (!Array.isArray(removed)) assertMembers('graphChanges.removed', removed, KINDS);
-  const lists = Array.isArray(removed) ? [removed] : Object.values(Object(removed) as object);
+  const lists = Array.isArray(removed) ? [removed] : Object.values(removed as object);
   if (!lists.every(isTexts)) throw new TypeError('graphChanges.removed: expected names.');
-  return lists.flat() as string[];
+  return lists.flat();
 }
 
-function assertRenamed(
+function assertTargets(
   kind: 'nodes' | 'channels',
   names: unknown,
-  { now, gone }: { readonly now: GraphShape; readonly gone: readonly string[] },
+  gone: readonly unknown[],
+  now: GraphShape,
 ): void {
   if (!isRecord(names) || !isTexts(Object.values(names)))
     throw new TypeError(`graphChanges.renamed.${kind}: expected old names with their new names.`);
-  const known = [...now[kind], ...gone];
-  const lost = Object.keys(names)
-    .map((old) => followed(old, names as Names, now[kind]))
-    .find((to) => !known.includes(to));
-  if (lost !== undefined)
-    throw new TypeError(`graphChanges.renamed.${kind}: the graph has no ${kind.slice(0, -1)} "${lost}".`);
+  for (const old of Object.keys(names)) {
+    const to = followed(old, names as Names, now[kind]);
+    if (now[kind].includes(to) || gone.includes(to)) continue;
+    throw new TypeError(`graphChanges.renamed.${kind}: the graph has no ${kind.slice(0, -1)} "${to}".`);
+  }
 }
 
-function assertMembers(what: string, value: unknown, known: readonly string[]): void {
+function assertMembers(
+  what: string,
+  value: unknown,
+  known: readonly string[],
+): asserts value is Readonly<Record<string, unknown>> {
   if (!isRecord(value)) throw new TypeError(`${what}: expected { ${known.join(', ')} }.`);
   const other = Object.keys(value).find((name) => !known.includes(name));
   if (other !== undefined) throw new TypeError(`${what}: there is no option "${other}".`);

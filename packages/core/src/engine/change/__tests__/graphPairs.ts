@@ -125,8 +125,7 @@ function changedBy(pair: GraphPair, one: Change): Partial<GraphPair> {
   if (node === undefined || after.nodes.length < 2) return {};
   if (one.is === 'node removed' || one.is === 'node renamed') return nodeChanged(pair, node, one);
   if (one.is === 'gate') return gateChanged(pair, node, one.declared);
-  if (!('to' in one)) return {};
-  return one.is === 'kind' ? kindChanged(after, node, one.to) : edgeChanged(after, node, one.to);
+  return 'to' in one ? { after: partChanged(after, node, one) } : {};
 }
 
 function gateChanged(pair: GraphPair, node: PairNode, isDeclared: boolean): Partial<GraphPair> {
@@ -135,18 +134,22 @@ function gateChanged(pair: GraphPair, node: PairNode, isDeclared: boolean): Part
   return { ...declared, after: withNodes(pair.after, node, { gate: !node.gate }) };
 }
 
-function kindChanged(after: PairGraph, node: PairNode, to: number): Partial<GraphPair> {
-  const kind = (['plain', 'ask', 'graph', 'askingGraph'] as const)[to % 4] ?? 'plain';
-  return { after: withNodes(after, node, { kind, gate: node.gate && kind === 'plain' }) };
-}
-
-function edgeChanged(after: PairGraph, node: PairNode, at: number): Partial<GraphPair> {
-  const later = after.nodes
-    .slice(after.nodes.indexOf(node) + 1)
+function partChanged(
+  graph: PairGraph,
+  node: PairNode,
+  { is, to }: { readonly is: string; readonly to: number },
+): PairGraph {
+  if (is === 'kind') {
+    const kind = (['plain', 'ask', 'graph', 'askingGraph'] as const)[to % 4] ?? 'plain';
+    return withNodes(graph, node, { kind, gate: node.gate && kind === 'plain' });
+  }
+  const joined = graph.join === null ? [] : [...graph.join.from, graph.join.to];
+  const later = graph.nodes
+    .slice(graph.nodes.indexOf(node) + 1)
     .map(({ label }) => label)
-    .filter((label) => after.join === null || ![...after.join.from, after.join.to].includes(label));
-  const to = later[at % Math.max(later.length, 1)];
-  return to === undefined ? {} : { after: withNodes(after, node, { edges: [to] }) };
+    .filter((label) => !joined.includes(label));
+  const next = later[to % Math.max(later.length, 1)];
+  return next === undefined ? graph : withNodes(graph, node, { edges: [next] });
 }
 
 const named = (label: string) => ({ label, name: label });
@@ -235,7 +238,10 @@ interface LooseGraph {
   invoke(input: unknown, config: object): Promise<unknown>;
   getState(config: object): Promise<{
     readonly values: State;
-    readonly tasks: readonly { readonly interrupts: readonly { readonly id?: string }[] }[];
+    readonly tasks: readonly {
+      readonly name: string;
+      readonly interrupts: readonly { readonly id?: string }[];
+    }[];
   }>;
 }
 
@@ -301,16 +307,26 @@ async function answered(graph: LooseGraph, rounds: number): Promise<boolean> {
   return (await openIn(graph)).length > 0;
 }
 
+interface EndOfLangGraph {
+  readonly values: Readonly<Record<string, unknown>>;
+  /** Where it stood when its graph changed: nodes of that super-step, and those of them that ask. */
+  readonly due: readonly string[];
+  readonly asking: readonly string[];
+}
+
 /** What LangGraph alone ends with: its own saver, the same change of the graph; `null` where the run had ended before. */
-export async function endOfLangGraph(pair: GraphPair): Promise<Readonly<Record<string, unknown>> | null> {
+export async function endOfLangGraph(pair: GraphPair): Promise<EndOfLangGraph | null> {
   const checkpointer = new MemorySaver();
   const before = buildPairGraph(pair.before, { asks: true }).compile({ checkpointer });
   await before.invoke({ log: ['begun'] }, AT);
   if (!(await answered(before, pair.rounds))) return null;
+  const { tasks } = await before.getState(AT);
+  const asking = tasks.filter(({ interrupts }) => interrupts.length > 0).map(({ name }) => name);
   const graph = underOldNames(pair);
   const after = buildPairGraph(graph, { asks: true }).compile({ checkpointer });
   await answered(after, ENOUGH);
-  return byLabel((await after.getState(AT)).values, graph);
+  const values = byLabel((await after.getState(AT)).values, graph);
+  return { values, due: tasks.map(({ name }) => name), asking };
 }
 
 /** Values by what their channels are, whatever their names. */
@@ -319,4 +335,32 @@ export function byLabel(values: State, { channels }: PairGraph): Readonly<Record
     log: values['log'],
     ...Object.fromEntries(channels.map(({ label, name }) => [label, values[name]])),
   };
+}
+
+/** Whether the run stands on a change, or would pass a gate: by the description of the graphs alone. */
+export function standsOnChange(pair: GraphPair, { due, asking }: EndOfLangGraph): boolean {
+  const { before, after, oldNames } = pair;
+  const removed = pair.declared.removed as readonly string[];
+  const now = ({ label, name }: PairNode): PairNode | undefined =>
+    after.nodes.find((each) => each.label === label && (each.name === name || oldNames[label] === name));
+  const finished = before.nodes.filter(({ name }) => due.includes(name) && !asking.includes(name));
+  const next = finished.flatMap(({ edges }) => edges);
+  const isOther = (node: PairNode): boolean => {
+    const is = now(node);
+    if (is === undefined) return due.includes(node.name) || next.includes(node.label);
+    return asking.includes(node.name) && (isGraph(is.kind) !== isGraph(node.kind) || is.gate !== node.gate);
+  };
+  const isPassed = (node: PairNode): boolean =>
+    node.gate && now(node)?.gate !== true && !removed.includes(node.name);
+  return before.version !== after.version || before.nodes.some((node) => isOther(node) || isPassed(node));
+}
+
+/** Whether it may be refused besides: a join that is half full is gone, or names change around a graph that waits inside a node. */
+export function mayBeRefused({ before, after, oldNames }: GraphPair, { asking }: EndOfLangGraph): boolean {
+  const isInside = before.nodes.some(({ name, kind }) => asking.includes(name) && isGraph(kind));
+  const joined = before.join === null ? [] : [...before.join.from, before.join.to];
+  const isJoinGone = before.nodes.some(
+    ({ label, name }) => joined.includes(label) && after.nodes.every((each) => each.name !== name),
+  );
+  return isJoinGone || (isInside && Object.keys(oldNames).length > 0);
 }

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { howMany } from '../../../../test/support/howMany.ts';
-import { durable } from '../../../../test/support/runs/durable.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { isDevsError } from '../../../errors/DevsError.ts';
 import { everyTable } from '../../../orchestration/__tests__/everyTable.ts';
 import { ada } from '../../__tests__/ownGraph.ts';
+import { durable } from '../../app/durable.ts';
 import {
   buildPairGraph,
   byLabel,
@@ -14,7 +14,9 @@ import {
   endOfLangGraph,
   type GraphPair,
   graphPairs,
+  mayBeRefused,
   type PairGraph,
+  standsOnChange,
 } from './graphPairs.ts';
 
 const PAIRS = howMany('DEVS_UPGRADE_PAIRS', 25);
@@ -51,8 +53,9 @@ async function answer(app: Program, rounds: number): Promise<string> {
 
 /** What became of the pair: it ended before its graph changed, or was unchanged, taken or refused. */
 async function upgraded(pair: GraphPair): Promise<string> {
-  const expected = await endOfLangGraph(pair);
-  if (expected === null) return 'ended';
+  const alone = await endOfLangGraph(pair);
+  if (alone === null) return 'ended';
+  const isRefused = standsOnChange(pair, alone);
   const db = createDatabase({ dbPath: ':memory:' });
   try {
     const calls: string[] = [];
@@ -66,6 +69,7 @@ async function upgraded(pair: GraphPair): Promise<string> {
     const { unchanged, taken, refused, others } = await after.checkUpgrade();
     expect([unchanged, taken.length, refused.length, others.length].reduce((a, b) => a + b)).toBe(1);
     expect(everyTable(db)).toBe(rows);
+    if (!mayBeRefused(pair, alone)) expect(refused.length + others.length).toBe(isRefused ? 1 : 0);
     if (refused.length + others.length > 0) {
       const [error] = await Promise.allSettled([after.run('run')]);
       expect(error.status === 'rejected' && isDevsError(error.reason, 'GRAPH_CHANGED')).toBe(true);
@@ -74,7 +78,8 @@ async function upgraded(pair: GraphPair): Promise<string> {
       return refused[0]?.reason ?? 'other_graph';
     }
     expect(await answer(after, ENOUGH)).toBe('completed');
-    expect(byLabel((await after.values('run')) as never, pair.after)).toEqual(expected);
+    expect(byLabel((await after.values('run')) as never, pair.after)).toEqual(alone.values);
+    expect(isRefused).toBe(false);
     return taken.length > 0 ? 'taken' : 'unchanged';
   } finally {
     db.close();
