@@ -251,6 +251,8 @@ export function textBecame(before: string, after: string, edits: readonly TextEd
   const old = lastLong;
   if (old.text !== before || old.starts.length !== lists.length || after.length <= SHORT) return;
   const of = knownText(after);
+  // The numbers have begun anew, and the pairs of the old text are gone: all of the new one is looked into.
+  if (of.number < old.number) return;
   of.number = old.number;
   const starts = lists.map((): number[] => []);
   const done = lists.map(() => 0);

@@ -166,7 +166,11 @@ describe('open tool calls of a cancelled turn', () => {
       const { graph, seen } = agent(async () => {
         if (other === undefined) return { messages: [] };
         await step('one', () => other?.cancel('driven'));
-        await step('two', () => null);
+        // Until the cancel is heard.
+        await step(
+          'two',
+          ({ signal }) => new Promise((resolve) => signal.addEventListener('abort', resolve)),
+        );
         return { messages: [] };
       });
       return Object.assign(durable(graph, { db: file, gates: { tools: (state) => state.messages.length } }), {

@@ -25,7 +25,6 @@ const exemptionsIn = (text: string): readonly string[] =>
 test('the suites of gates, guards, steps, rewinds and drives go through Runs', () => {
   expect([...suites.keys()].sort()).toMatchInlineSnapshot(`
     [
-      "src/engine/change/__tests__/upgrades.test.ts",
       "src/engine/drive/__tests__/drive.test.ts",
       "src/engine/drive/__tests__/inputsAndErrors.test.ts",
       "src/engine/drive/__tests__/interrupts.test.ts",

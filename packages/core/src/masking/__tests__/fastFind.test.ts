@@ -156,7 +156,7 @@ describe('a faster way to find', () => {
         starts.in(filler);
         expect(found).toEqual(ANCHORED.map((rules) => rules.starts.in(after)));
       }),
-      { numRuns: 100 },
+      { numRuns: 600 }, // numbers of texts begin anew at 255
     );
   });
 
