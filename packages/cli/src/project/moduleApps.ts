@@ -29,8 +29,7 @@ export async function withModuleApps<T>(
 ): Promise<T> {
   const place = path.resolve(io.cwd, file);
   const module = await importedModule(place);
-  const exported = [module['default'], module['app'], module['apps']].flat();
-  const apps = [...new Set(exported)].filter(isModuleApp);
+  const apps = exportedBy(module).filter(isModuleApp);
   if (apps.length === 0)
     throw usageError(
       `${place} does not export an app.`,
@@ -46,6 +45,11 @@ export async function withModuleApps<T>(
 function isModuleApp(value: unknown): value is ModuleApp {
   const { checkUpgrade, acceptGraph, close } = Object(value) as Partial<Record<keyof ModuleApp, unknown>>;
   return [checkUpgrade, acceptGraph, close].every((member) => typeof member === 'function');
+}
+
+/** As `default`, `app` or `apps`, one or a list. Known by what they have: the module's packages may be other copies than the command's. */
+export function exportedBy(module: Readonly<Record<string, unknown>>): readonly unknown[] {
+  return [...new Set([module['default'], module['app'], module['apps']].flat())];
 }
 
 /** @throws DevsError `CONFIG_INVALID` for a module that cannot be loaded. */

@@ -10,7 +10,7 @@ import { newSpec, type RunSpec } from '../flags/runSpec.ts';
 import { usageError } from '../usageError.ts';
 import { acceptedConfig } from './acceptedConfig.ts';
 import { agentsFrom } from './agentsFrom.ts';
-import { importedModule } from './moduleApps.ts';
+import { exportedBy, importedModule } from './moduleApps.ts';
 import type { Session } from './Session.ts';
 
 /** What a worker drives, and where its runs are. */
@@ -32,9 +32,9 @@ interface LoadedApps {
  *   several clusters.
  */
 export async function loadApps(file: string): Promise<LoadedApps | readonly FileApp[]> {
-  const module = await importedModule(file);
-  const fileApps = exportedBy(module).filter(isFileApp);
-  const apps = exportedBy(module).filter(isClusterApp);
+  const exported = exportedBy(await importedModule(file));
+  const fileApps = exported.filter(isFileApp);
+  const apps = exported.filter(isClusterApp);
   const [first] = apps;
   if (first === undefined) {
     if (fileApps.length > 0) return fileApps;
@@ -52,11 +52,6 @@ export async function loadApps(file: string): Promise<LoadedApps | readonly File
     throw usageError(`The apps of ${file} use different clusters.`, remedy);
   }
   return { apps, runs: first.runs };
-}
-
-/** As `default`, `app` or `apps`, one or a list. Known by what they have: the module's packages may be other copies than the command's. */
-function exportedBy(module: Readonly<Record<string, unknown>>): readonly unknown[] {
-  return [...new Set([module['default'], module['app'], module['apps']].flat())];
 }
 
 function isFileApp(value: unknown): value is FileApp {

@@ -2,7 +2,7 @@ import type { Callbacks } from '@langchain/core/callbacks/manager';
 import { endingWith, isDevsError } from '../../errors/DevsError.ts';
 import { isAborted } from '../../events/onAbort.ts';
 import { afterBarrier } from '../../state/commits/CommitBarrier.ts';
-import { AWAITS_INPUT, hasEnded, type Lease } from '../../state/threads/threadRecords.ts';
+import { AWAITS_INPUT, awaitsInput, hasEnded, type Lease } from '../../state/threads/threadRecords.ts';
 import type { DueCriteria } from '../../state/threads/WaitStore.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import { withDriveContext } from '../execution/driveContext.ts';
@@ -83,7 +83,7 @@ async function driveAlone(
 ): Promise<SessionOutcome> {
   const thread = engine.store.threads.require(threadId);
   if (isOver(thread.status)) return ended(thread.status, thread.reason);
-  if (thread.status === 'paused' && thread.reason === AWAITS_INPUT) return stopped('paused', AWAITS_INPUT);
+  if (awaitsInput(thread)) return stopped('paused', AWAITS_INPUT);
   const signals = [options.drain, options.signal, options.abort, options.above?.drained];
   const leave = await takeRoom(threadId, engine.store, { waits: isDue === undefined, signals });
   if (leave === null) return asItIs(threadId, engine.store);

@@ -1,7 +1,7 @@
 import { EventBus } from '../../events/EventBus.ts';
 import { withOwnSignal } from '../../events/onAbort.ts';
 import { extractRun } from '../../state/moving/movedRun.ts';
-import { hasEnded } from '../../state/threads/threadRecords.ts';
+import { awaitsInput, hasEnded } from '../../state/threads/threadRecords.ts';
 import { readValuesAt } from '../drive/compiledGraph.ts';
 import { nullIfBusy } from '../drive/lease.ts';
 import { isOver, throwIfAborted, throwIfFailed } from '../drive/outcome.ts';
@@ -26,7 +26,7 @@ import { type ForkOptions, type ForkResult, forkRun, threadExists } from '../run
 import { messageNotice } from '../runs/notices.ts';
 import type { LeasedRun, QueueOptions, RunDriver, RunQueue, RunRelease, Runs } from '../runs/Runs.ts';
 import { releaseOf, runIndexOf } from '../runs/standing.ts';
-import { awaitsInput, type NewRunLabels } from '../start/firstInput.ts';
+import type { NewRunLabels } from '../start/firstInput.ts';
 import type { StreamEvent } from '../stream/StreamEvent.ts';
 import { notKept } from '../stream/storedEvent.ts';
 import { type StreamOptions, type StreamParts, streamedSoFar } from '../stream/streamRun.ts';

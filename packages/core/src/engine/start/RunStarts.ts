@@ -2,7 +2,7 @@ import { whenFree } from '../../db/busy.ts';
 import type { EventSink } from '../../events/EventBus.ts';
 import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
 import { labelsOf } from '../../state/labels/runLabels.ts';
-import type { Policies, Thread } from '../../state/threads/threadRecords.ts';
+import { awaitsInput, type Policies, type Thread } from '../../state/threads/threadRecords.ts';
 import { type TakingEngine, takeBetweenTurns } from '../change/takeGraph.ts';
 import type { Engine } from '../drive/Engine.ts';
 import {
@@ -22,14 +22,7 @@ import type { InvokeOptions } from '../graph/EngineGraph.ts';
 import { graphFingerprint, recordedAs } from '../graph/graphShape.ts';
 import { type Budget, parseBudget } from '../guards/Budget.ts';
 import type { PreparedRun } from '../waits/children.ts';
-import {
-  assertHadInput,
-  assertLabels,
-  awaitsInput,
-  createOrBegin,
-  firstGiven,
-  type NewRunLabels,
-} from './firstInput.ts';
+import { assertHadInput, assertLabels, createOrBegin, firstGiven, type NewRunLabels } from './firstInput.ts';
 import { assertFirstTurn, assertTurnInput, startTurn } from './turns.ts';
 
 /** What is recorded about a run before its graph is called. */

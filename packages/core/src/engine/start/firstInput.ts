@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DevsError } from '../../errors/DevsError.ts';
 import { isLabelValue, labelsOf, type RunLabels } from '../../state/labels/runLabels.ts';
-import { AWAITS_INPUT, type NewThread, type Thread } from '../../state/threads/threadRecords.ts';
+import { awaitsInput, type NewThread, type Thread } from '../../state/threads/threadRecords.ts';
 import { threadBusy } from '../drive/lease.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import type { InvokeOptions } from '../graph/EngineGraph.ts';
@@ -19,10 +19,6 @@ interface GivenFirst {
   readonly input: unknown;
   readonly options: InvokeOptions;
 }
-
-/** Whether a run waits for its first input. */
-export const awaitsInput = ({ status, reason }: Pick<Thread, 'status' | 'reason'>): boolean =>
-  status === 'paused' && reason === AWAITS_INPUT;
 
 /** @throws TypeError for metadata other than scalars, or tags other than strings. */
 export function assertLabels({ metadata = {}, tags = [] }: NewRunLabels): void {

@@ -28,6 +28,10 @@ export type EndedStatus = (typeof ENDED_STATUSES)[number];
 /** Why a run is paused that was recorded before its first input: it is not due. */
 export const AWAITS_INPUT = 'no input yet';
 
+/** Whether a run waits for its first input. */
+export const awaitsInput = ({ status, reason }: Pick<Thread, 'status' | 'reason'>): boolean =>
+  status === 'paused' && reason === AWAITS_INPUT;
+
 const ENDED: ReadonlySet<ThreadStatus> = new Set(ENDED_STATUSES);
 
 /** Whether a run has ended, a failed one too. */
