@@ -26,10 +26,10 @@ export type { RunOptions } from './engine/file/RunOptions.ts';
 export { FlatIterativeAdapter, runGraphIteratively } from './engine/frames/flatIterativeAdapter.ts';
 export { type CompiledLangGraph, recurse, recurseAll } from './engine/frames/recurse.ts';
 export { type DeclaredGate, perToolCall } from './engine/gates/DeclaredGate.ts';
+export type { GateAnswer } from './engine/gates/Gate.ts';
 export { type ClosedGate, type Gate, shownGate } from './engine/gates/Gate.ts';
-export type { GateAnswer } from './engine/gates/GateAnswer.ts';
 export { GraphSuspendedSignal } from './engine/gates/GraphSuspendedSignal.ts';
-export type { DeclaredChanges } from './engine/graph/DeclaredChanges.ts';
+export type { DeclaredChanges } from './engine/graph/graphShape.ts';
 export type { Budget } from './engine/guards/Budget.ts';
 export {
   checkRecursionDepth,
@@ -37,7 +37,7 @@ export {
   type RecursionCheckResult,
 } from './engine/guards/recursionGuard.ts';
 export { type CallUsage, callUsage } from './engine/guards/usage.ts';
-export { progress } from './engine/node/nodeContext.ts';
+export { progress } from './engine/node/ActiveNode.ts';
 export { type StepOptions, step } from './engine/node/step.ts';
 export { child, sleep, type WaitResult, waitFor } from './engine/node/waitFor.ts';
 export { FileRuns } from './engine/remote/FileRuns.ts';

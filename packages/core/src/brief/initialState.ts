@@ -1,6 +1,6 @@
-import type { ReviewScope } from '../orchestration/CodeReview.ts';
 import { newDocument } from '../orchestration/nodes/documents.ts';
 import { planFrom } from '../orchestration/nodes/plan.ts';
+import type { ReviewScope } from '../orchestration/ports.ts';
 import {
   createInitialState,
   type HitlGate,

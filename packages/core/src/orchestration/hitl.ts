@@ -5,8 +5,8 @@ import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
 import { lateSchema } from '../config/lateSchema.ts';
 import { isDriven, nodeExecutionOf } from '../engine/execution/nodeExecution.ts';
+import { comments } from '../engine/gates/answerForms.ts';
 import { type GateRule, type GateRules, isAnswer, isEdit } from '../engine/gates/answers.ts';
-import { comments } from '../engine/gates/comments.ts';
 import {
   HumanInTheLoopManager as GateManager,
   HitlSessionNotFoundError,

@@ -1,11 +1,18 @@
 import { Annotation } from '@langchain/langgraph';
 import type { RaisedSuspension as EngineSuspension } from '../engine/execution/nodeExecution.ts';
-import type { GateComment } from '../engine/gates/comments.ts';
+import type { GateComment } from '../engine/gates/answerForms.ts';
 import type { HitlSessionKind } from '../state/gates/hitlSession.ts';
-import type { CodeReview, ReviewRecord, ReviewScope } from './CodeReview.ts';
 import type { Baseline } from './checks/CheckSummary.ts';
 import { emptyState } from './emptyState.ts';
-import type { CheckResult, CriterionEvidence, TaskKind, TestLoss } from './ports.ts';
+import type {
+  CheckResult,
+  CodeReview,
+  CriterionEvidence,
+  ReviewRecord,
+  ReviewScope,
+  TaskKind,
+  TestLoss,
+} from './ports.ts';
 
 export type { HitlSessionKind };
 

@@ -24,8 +24,14 @@ import type { GateFilter, GatePage, QueueOptions, RunDriver, Runs } from '../eng
 import { DevsError } from '../errors/DevsError.ts';
 import { EventBus } from '../events/EventBus.ts';
 import type { SecretsOptions } from '../masking/SecretRegistry.ts';
-import type { ReviewScope } from '../orchestration/CodeReview.ts';
-import type { Checks, CodeOfRuns, PipelinePorts, StageAgents, Workspace } from '../orchestration/ports.ts';
+import type {
+  Checks,
+  CodeOfRuns,
+  PipelinePorts,
+  ReviewScope,
+  StageAgents,
+  Workspace,
+} from '../orchestration/ports.ts';
 import type { DoctorReport } from '../state/doctor/doctor.ts';
 import type { Policies, Thread } from '../state/threads/threadRecords.ts';
 import { hashOf, sha256Hex } from '../values/canonicalJson.ts';

@@ -1,5 +1,5 @@
 import { pricesOf } from '../config/prices.ts';
-import { internalsOf } from '../engine/file/appInternals.ts';
+import { internalsOf } from '../engine/file/FileApp.ts';
 import { EngineStore } from '../engine/gates/EngineStore.ts';
 import { type Gate, gatesOf } from '../engine/gates/Gate.ts';
 import { parseBudget } from '../engine/guards/Budget.ts';

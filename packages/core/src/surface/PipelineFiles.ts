@@ -5,10 +5,10 @@ import { StepActivities } from '../engine/activity/StepActivities.ts';
 import type { DriveOptions } from '../engine/drive/drive.ts';
 import { assertNotFailed, isOver } from '../engine/drive/outcome.ts';
 import { outcomeOf } from '../engine/drive/RunResult.ts';
-import { internalsOf } from '../engine/file/appInternals.ts';
+import { internalsOf } from '../engine/file/FileApp.ts';
 import type { RunOptions } from '../engine/file/RunOptions.ts';
+import { abandonQuestions } from '../engine/gates/answerForms.ts';
 import { isEdit } from '../engine/gates/answers.ts';
-import { abandonQuestions } from '../engine/gates/comments.ts';
 import type { ClosedGate, Gate, SentAnswer } from '../engine/gates/Gate.ts';
 import type { CompactOptions, CompactResult } from '../engine/runs/compactFile.ts';
 import {

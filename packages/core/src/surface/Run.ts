@@ -1,9 +1,15 @@
 import { asAsked } from '../engine/activity/ActivityMasker.ts';
-import type { AcceptedGraph, GraphAcceptance } from '../engine/change/acceptGraph.ts';
-import { exchangesAt, type GateExchange, type QuotableSection } from '../engine/gates/comments.ts';
+import type { AcceptedGraph, GraphAcceptance } from '../engine/change/takeGraph.ts';
+import { exchangesAt, type GateExchange, type QuotableSection } from '../engine/gates/answerForms.ts';
 import type { EngineStore } from '../engine/gates/EngineStore.ts';
-import { type ClosedGate, closedGates, type Gate, gatesOf, sentAnswer } from '../engine/gates/Gate.ts';
-import type { GateAnswer } from '../engine/gates/GateAnswer.ts';
+import {
+  type ClosedGate,
+  closedGates,
+  type Gate,
+  type GateAnswer,
+  gatesOf,
+  sentAnswer,
+} from '../engine/gates/Gate.ts';
 import type { RevealedPlace } from '../engine/gates/hiddenPlaces.ts';
 import { asHuman, type Principal, principalOf, principalText } from '../engine/gates/principals.ts';
 import type { CheckpointPage, CheckpointValues, CheckpointView } from '../engine/runs/snapshots.ts';
@@ -39,8 +45,7 @@ import {
   pauseNotice,
   workspaceInUse,
 } from './PipelineFiles.ts';
-import type { RewindPlan, RewindRequest, Rewound } from './rewind/rewindRun.ts';
-import type { RewindUndone } from './rewind/undoRewind.ts';
+import type { RewindPlan, RewindRequest, RewindUndone, Rewound } from './rewind/rewindRun.ts';
 import { type TranscriptEntry, type TranscriptQuery, transcript } from './transcripts.ts';
 import {
   type Adopted,

@@ -1,5 +1,4 @@
-import { internalsOf } from '../engine/file/appInternals.ts';
-import { assertDecidable } from '../engine/gates/approvals.ts';
+import { internalsOf } from '../engine/file/FileApp.ts';
 import {
   abandonQuestions,
   exchangeKey,
@@ -7,7 +6,8 @@ import {
   type GateExchange,
   type RecordedExchange,
   shortenText,
-} from '../engine/gates/comments.ts';
+} from '../engine/gates/answerForms.ts';
+import { assertDecidable } from '../engine/gates/approvals.ts';
 import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import { asHuman, type Principal, principalText } from '../engine/gates/principals.ts';
 import { UsageReports } from '../engine/guards/usage.ts';

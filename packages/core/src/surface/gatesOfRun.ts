@@ -1,8 +1,6 @@
 // The gates of a run: found by their session, commented on, as a person saw them last, announced once.
 
 import { whenFree } from '../db/busy.ts';
-import { isEdit, ruleOf } from '../engine/gates/answers.ts';
-import { assertDecidable } from '../engine/gates/approvals.ts';
 import {
   comments,
   commentsOf,
@@ -12,7 +10,9 @@ import {
   type QuotableSections,
   type QuoteStatus,
   sinceQuoted,
-} from '../engine/gates/comments.ts';
+} from '../engine/gates/answerForms.ts';
+import { isEdit, ruleOf } from '../engine/gates/answers.ts';
+import { assertDecidable } from '../engine/gates/approvals.ts';
 import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import { type Gate, gateOf, type SentAnswer } from '../engine/gates/Gate.ts';
 import { type RevealedPlace, revealedPlaces, revealFact } from '../engine/gates/hiddenPlaces.ts';
@@ -20,8 +20,7 @@ import { asHuman, isSameId, principalOf, principalText } from '../engine/gates/p
 import { DevsError, isDevsError } from '../errors/DevsError.ts';
 import type { EventBus } from '../events/EventBus.ts';
 import { scrub } from '../masking/scrub.ts';
-import type { CodeReview } from '../orchestration/CodeReview.ts';
-import type { CodeOfRuns } from '../orchestration/ports.ts';
+import type { CodeOfRuns, CodeReview } from '../orchestration/ports.ts';
 import { afterBarrier } from '../state/commits/CommitBarrier.ts';
 import type { HitlSessionStore } from '../state/gates/HitlSessionStore.ts';
 import type { HitlSession, HitlSessionKind, Principal } from '../state/gates/hitlSession.ts';

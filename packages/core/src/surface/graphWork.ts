@@ -5,7 +5,7 @@
 
 import { RECURSION_WARNING_RATIO } from '../config/defaults.ts';
 import { nodeExecutionOf } from '../engine/execution/nodeExecution.ts';
-import { internalsOf } from '../engine/file/appInternals.ts';
+import { internalsOf } from '../engine/file/FileApp.ts';
 import { depthOf } from '../engine/node/depth.ts';
 import { type OrchestrationApp, orchestrationApp } from '../orchestration/orchestrationApp.ts';
 
@@ -13,8 +13,7 @@ export { initialState } from '../brief/initialState.ts';
 export { checkpointValues, checkpointViews, nextNodesOf } from '../engine/runs/snapshots.ts';
 export { STEP_CODEC } from '../engine/saver/StrictSerde.ts';
 export { askGate, whyUnasked } from './askGate.ts';
-export { previewRewind, rewindRun } from './rewind/rewindRun.ts';
-export { undoRewind } from './rewind/undoRewind.ts';
+export { previewRewind, rewindRun, undoRewind } from './rewind/rewindRun.ts';
 
 export { orchestrationApp };
 

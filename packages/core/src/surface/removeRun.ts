@@ -1,6 +1,6 @@
 import { clearLog } from '../db/clearLog.ts';
 import { isOver } from '../engine/drive/outcome.ts';
-import { internalsOf } from '../engine/file/appInternals.ts';
+import { internalsOf } from '../engine/file/FileApp.ts';
 import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import { asHuman, type Principal, principalText } from '../engine/gates/principals.ts';
 import { DevsError } from '../errors/DevsError.ts';

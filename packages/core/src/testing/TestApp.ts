@@ -7,8 +7,7 @@ import type { DueRuns } from '../engine/drive/drive.ts';
 import type { NotFailed, RunResult } from '../engine/drive/RunResult.ts';
 import type { RunOptions } from '../engine/file/RunOptions.ts';
 import type { AnswersAt, GatesBefore } from '../engine/gates/DeclaredGate.ts';
-import type { Gate } from '../engine/gates/Gate.ts';
-import type { GateAnswer, GateOfApp } from '../engine/gates/GateAnswer.ts';
+import type { Gate, GateAnswer, GateOfApp } from '../engine/gates/Gate.ts';
 import type {
   BuilderOf,
   GraphSource,

@@ -7,7 +7,7 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { ada } from '../../src/engine/__tests__/ownGraph.ts';
 import type { GatedToolCall } from '../../src/engine/gates/DeclaredGate.ts';
-import type { GateAnswer } from '../../src/engine/gates/GateAnswer.ts';
+import type { GateAnswer } from '../../src/engine/gates/Gate.ts';
 import { type Gate, perToolCall, step } from '../../src/langgraph.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { loadOrchestratorConfig } from '../../src/config/orchestratorConfig.ts';
-import { internalsOf } from '../../src/engine/file/appInternals.ts';
+import { internalsOf } from '../../src/engine/file/FileApp.ts';
 import { EventBus } from '../../src/events/EventBus.ts';
 import { aChain, anEpic, aState } from '../../src/orchestration/__tests__/aState.ts';
 import { orchestrationApp } from '../../src/orchestration/orchestrationApp.ts';

@@ -4,8 +4,7 @@ import { z } from 'zod';
 import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
 import { durable } from '../app/durable.ts';
-import type { Gate } from '../gates/Gate.ts';
-import type { GateAnswer } from '../gates/GateAnswer.ts';
+import type { Gate, GateAnswer } from '../gates/Gate.ts';
 
 const Post = Annotation.Root({ text: Annotation<string>, cents: Annotation<number> });
 const by = { kind: 'human', id: 'ada' } as const;

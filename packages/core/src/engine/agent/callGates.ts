@@ -1,12 +1,17 @@
 // Gates before the calls of single tools, asked where the calls are made.
 
 import type { Principal } from '../../state/gates/hitlSession.ts';
-import type { DeclaredGate, GatedToolCall, RecordedApprovals, ToolCallGate } from '../gates/DeclaredGate.ts';
-import { perToolCall } from '../gates/DeclaredGate.ts';
+import {
+  type DeclaredGate,
+  type GatedToolCall,
+  perToolCall,
+  type RecordedApprovals,
+  type ToolCallGate,
+} from '../gates/DeclaredGate.ts';
 import { gatePolicies } from '../gates/gatePolicies.ts';
 import { type ParsedToolGate, parsedGates } from '../gates/parsedGates.ts';
 import { interruptAsking } from '../gates/question.ts';
-import { isRecorded } from '../node/ActiveNode.ts';
+import { activeNode, isRecorded } from '../node/ActiveNode.ts';
 import {
   type AskedAt,
   callKey,
@@ -15,7 +20,6 @@ import {
   sessionOn,
   toolGateKey,
 } from '../node/askDeclared.ts';
-import { activeNode } from '../node/nodeContext.ts';
 import { recordedPlace, stepPlace } from '../node/stepPlace.ts';
 
 /** The content of a gate before a tool call; `undefined` lets the call pass without a question. */

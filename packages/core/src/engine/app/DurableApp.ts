@@ -7,8 +7,8 @@ import type { GateEvent } from '../../state/events/GateEventStore.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { PauseOptions } from '../../state/threads/SignalStore.ts';
 import { hasEnded, runNotFound } from '../../state/threads/threadRecords.ts';
-import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from '../change/acceptGraph.ts';
 import { checkRun, type UpgradeCheck, type UpgradeLook, upgradeCheckOf } from '../change/checkUpgrade.ts';
+import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from '../change/takeGraph.ts';
 import { type StateUpdate, updateRun } from '../change/updateRun.ts';
 import type { DueRuns, RunDueOptions } from '../drive/drive.ts';
 import { holdRun } from '../drive/lease.ts';
@@ -19,8 +19,7 @@ import type { WorkOptions } from '../drive/work.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { FileApp } from '../file/FileApp.ts';
 import type { CreateOptions, ExecuteOptions, SignalStart, StartOptions } from '../file/RunOptions.ts';
-import { type Gate, gatesOf, sentAnswer } from '../gates/Gate.ts';
-import type { GateAnswer } from '../gates/GateAnswer.ts';
+import { type Gate, type GateAnswer, gatesOf, sentAnswer } from '../gates/Gate.ts';
 import type { Principal } from '../gates/principals.ts';
 import type { RunSnapshot } from '../graph/EngineGraph.ts';
 import { type CompactOptions, type CompactResult, compactFile } from '../runs/compactFile.ts';
@@ -33,6 +32,7 @@ import {
 import { type FollowOptions, followRun, followRunInfo, type Waits } from '../runs/followRun.ts';
 import { type ForkOptions, type ForkResult, threadExists } from '../runs/forkRun.ts';
 import { type GateEventOptions, readGateEvents } from '../runs/gateEvents.ts';
+import { readDetails } from '../runs/lists.ts';
 import { cancelNotice, decisionNotice, messageNotice, pauseNotice } from '../runs/notices.ts';
 import type {
   GateFilter,
@@ -45,7 +45,6 @@ import type {
   Runs,
 } from '../runs/Runs.ts';
 import { type HistoryOptions, readHistory, readSnapshot, type SnapshotOptions } from '../runs/snapshots.ts';
-import { readDetails } from '../runs/standing.ts';
 import type { Retention } from '../saver/ThreadPruner.ts';
 import { NO_STORE } from '../store/resolveStore.ts';
 import type { StreamEvent, StreamMode } from '../stream/StreamEvent.ts';

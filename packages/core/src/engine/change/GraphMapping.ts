@@ -1,6 +1,5 @@
 import { DevsError } from '../../errors/DevsError.ts';
-import { type DeclaredChanges, removedNames } from '../graph/DeclaredChanges.ts';
-import type { GraphShape } from '../graph/graphShape.ts';
+import { type DeclaredChanges, type GraphShape, removedNames } from '../graph/graphShape.ts';
 
 export interface ChangedShape {
   readonly threadId: string;

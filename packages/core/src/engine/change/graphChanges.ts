@@ -3,11 +3,11 @@
 import { isRecord } from '../../values/isRecord.ts';
 import {
   type DeclaredChanges,
+  type GraphShape,
   isNameList,
   type RemovedNames,
   removedNames,
-} from '../graph/DeclaredChanges.ts';
-import type { GraphShape } from '../graph/graphShape.ts';
+} from '../graph/graphShape.ts';
 import type { GraphMapping } from './GraphMapping.ts';
 
 const KINDS = ['nodes', 'channels', 'gates'] as const;

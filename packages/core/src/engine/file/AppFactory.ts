@@ -26,9 +26,8 @@ import { EngineFaults } from '../execution/EngineFaults.ts';
 import type { GateOf } from '../gates/DeclaredGate.ts';
 import { EngineStore } from '../gates/EngineStore.ts';
 import { type DeclaredGates, type GivenGates, parsedGates } from '../gates/parsedGates.ts';
-import type { DeclaredChanges } from '../graph/DeclaredChanges.ts';
 import type { EngineGraph } from '../graph/EngineGraph.ts';
-import type { GraphShape } from '../graph/graphShape.ts';
+import type { DeclaredChanges, GraphShape } from '../graph/graphShape.ts';
 import {
   type BuilderOf,
   type CompileSettings,
@@ -47,7 +46,7 @@ import {
 } from '../graph/NodeEngine.ts';
 import { type Budget, parseBudget } from '../guards/Budget.ts';
 import { assertUnitInterval } from '../guards/lattice.ts';
-import { noteBegun } from '../node/nodeContext.ts';
+import { noteBegun } from '../node/ActiveNode.ts';
 import { placeHere } from '../node/stepPlace.ts';
 import { DrivenSaver } from '../saver/DrivenSaver.ts';
 import type { StoredCheckpoint } from '../saver/SqliteSaver.ts';

@@ -1,6 +1,6 @@
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { NodeUpdate } from '../execution/nodeExecution.ts';
-import type { GateComment } from './comments.ts';
+import type { GateComment } from './answerForms.ts';
 
 /** A gate before a node. Its functions must be pure: the node runs again on every resume and must ask the same question. */
 export interface DeclaredGate<State, Value = unknown, Update = NodeUpdate<State>> {

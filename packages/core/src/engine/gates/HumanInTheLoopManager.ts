@@ -10,6 +10,7 @@ import type { StoreOptions } from '../../state/rows/rows.ts';
 import { StateFile } from '../../state/StateFile.ts';
 import { canonicalJson, hashOf } from '../../values/canonicalJson.ts';
 import { lawOf } from '../execution/lawOf.ts';
+import { assertQuoted, type QuotableSection, quotableSectionsIn } from './answerForms.ts';
 import {
   assertAnswerSize,
   type GateRules,
@@ -27,7 +28,6 @@ import {
   isPassedDeadline,
   VoteCount,
 } from './approvals.ts';
-import { assertQuoted, type QuotableSection, quotableSectionsIn } from './comments.ts';
 import { ENGINE_GATES } from './engineGates.ts';
 import { hiddenFrom, withPutBack } from './hiddenPlaces.ts';
 import { principalOf, principalText } from './principals.ts';

@@ -8,7 +8,7 @@ import { isBlank } from '../../masking/visibleText.ts';
 import type { HitlSession, HitlSessionKind, Principal } from '../../state/gates/hitlSession.ts';
 import { canonicalJson } from '../../values/canonicalJson.ts';
 import { heaviestPlace } from '../../values/heaviestPlace.ts';
-import { commentsOf, type QuotableSections, shortenText } from './comments.ts';
+import { commentsOf, type QuotableSections, shortenText } from './answerForms.ts';
 
 /**
  * All that is fixed about one kind of gate. A new kind is three places: its name in `HitlSessionKind`, its rule in the

@@ -15,11 +15,11 @@ import {
   assertFitsSchema,
   givenApproval,
   optionalText,
+  type QuotableSection,
   recordedApproval,
   storable,
 } from './answerForms.ts';
 import type { GateRule, GateRules } from './answers.ts';
-import type { QuotableSection } from './comments.ts';
 import { answerPolicyOf } from './DeclaredGate.ts';
 
 const given = lateSchema(() => z.strictObject({ value: storable() }));

@@ -2,8 +2,8 @@ import { type AIMessage, isBaseMessage, ToolMessage } from '@langchain/core/mess
 import { GraphInterrupt, isCommand } from '@langchain/langgraph';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { NodeExecution, NodeUpdate } from '../execution/nodeExecution.ts';
+import { type Rejection, rejectionText } from '../gates/answerForms.ts';
 import { type AnswerTo, answerWithAuthor, isAnswer } from '../gates/answers.ts';
-import { type Rejection, rejectionText } from '../gates/comments.ts';
 import type { AnswerPolicy, GatedToolCall } from '../gates/DeclaredGate.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { ENGINE_GATES, nodeGate } from '../gates/engineGates.ts';

@@ -3,7 +3,7 @@
 import { isGraphBubbleUp } from '@langchain/langgraph';
 import { faultInside, isRefusal } from '../execution/EngineFaults.ts';
 import { asThrowable } from '../execution/thrown.ts';
-import { activeNode, currentNode, isAlone } from './nodeContext.ts';
+import { activeNode, currentNode, isAlone } from './ActiveNode.ts';
 import { type StepFunction, type StepOptions, step } from './step.ts';
 import { claimOf, stepPlace } from './stepPlace.ts';
 

@@ -2,7 +2,7 @@ import { type BaseCheckpointSaver, uuid5 } from '@langchain/langgraph-checkpoint
 import { ambientConfig } from '../execution/ambientConfig.ts';
 import type { NodeExecution } from '../execution/nodeExecution.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
-import type { ActiveNode, RecordedNode } from './ActiveNode.ts';
+import { type ActiveNode, currentNode, type RecordedNode } from './ActiveNode.ts';
 import {
   type InnerLevel,
   type InnerRuns,
@@ -11,7 +11,6 @@ import {
   namesOn,
   relativePlace,
 } from './innerRuns.ts';
-import { currentNode } from './nodeContext.ts';
 import { attemptOf, currentToolCall } from './toolCalls.ts';
 
 /** Where in a visit a step is: a name is used once in each place. */

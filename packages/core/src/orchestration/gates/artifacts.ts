@@ -1,4 +1,4 @@
-import type { QuotableSection } from '../../engine/gates/comments.ts';
+import type { QuotableSection } from '../../engine/gates/answerForms.ts';
 import { hashOf } from '../../values/canonicalJson.ts';
 import { isLasting, makeLasting, onceForLasting } from '../../values/lasting.ts';
 import { taskKind } from '../nodes/plan.ts';

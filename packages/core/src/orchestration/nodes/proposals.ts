@@ -1,4 +1,4 @@
-import { rejectionText } from '../../engine/gates/comments.ts';
+import { rejectionText } from '../../engine/gates/answerForms.ts';
 import type { DesignRequest, DraftDocument, PlanResult } from '../ports.ts';
 import type { StageView } from '../task/StageView.ts';
 import { withTalk } from '../task/taskBrief.ts';

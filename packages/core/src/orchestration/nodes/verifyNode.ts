@@ -1,5 +1,14 @@
-import type { CodeReview, ReviewedCheck, ReviewedRange, ReviewedTask, ReviewSubject } from '../CodeReview.ts';
-import type { CheckResult, CommitView, PipelinePorts, RunWorkspace } from '../ports.ts';
+import type {
+  CheckResult,
+  CodeReview,
+  CommitView,
+  PipelinePorts,
+  ReviewedCheck,
+  ReviewedRange,
+  ReviewedTask,
+  ReviewSubject,
+  RunWorkspace,
+} from '../ports.ts';
 import { isCodeApproved, reviewDecisions, reviewsOf, timesReopened } from '../review/reviewGate.ts';
 import { openWorkspace, singleLine } from '../task/openWorkspace.ts';
 import { RecordedTree } from '../task/RecordedTree.ts';

@@ -4,16 +4,16 @@ import {
   approval,
   COMMENTED_YES,
   hasNoCommentedYes,
+  type QuotableSection,
   recordedApproval,
+  rejectionText,
 } from '../../engine/gates/answerForms.ts';
 import type { AnswerTo, GateRule } from '../../engine/gates/answers.ts';
-import { type QuotableSection, rejectionText } from '../../engine/gates/comments.ts';
 import type { Question } from '../../engine/gates/question.ts';
 import type { AppliedAnswer } from '../../engine/graph/NodeEngine.ts';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
-import type { CodeReview, ReviewRecord } from '../CodeReview.ts';
-import type { RunWorkspace } from '../ports.ts';
+import type { CodeReview, ReviewRecord, RunWorkspace } from '../ports.ts';
 import { beginTask, readyTasks, taskLabel } from '../taskStates.ts';
 import type { GraphState, HitlDecisionRecord } from '../types.ts';
 

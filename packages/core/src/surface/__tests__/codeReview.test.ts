@@ -2,10 +2,15 @@ import path from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { openReadOnly } from '../../db/createDatabase.ts';
-import type { Gate } from '../../engine/gates/Gate.ts';
-import type { GateAnswer } from '../../engine/gates/GateAnswer.ts';
-import type { CodeReview } from '../../orchestration/CodeReview.ts';
-import type { Checks, PlanResult, StageAgents, TaskDraft, TaskRequest } from '../../orchestration/ports.ts';
+import type { Gate, GateAnswer } from '../../engine/gates/Gate.ts';
+import type {
+  Checks,
+  CodeReview,
+  PlanResult,
+  StageAgents,
+  TaskDraft,
+  TaskRequest,
+} from '../../orchestration/ports.ts';
 import { ThreadStore } from '../../state/threads/ThreadStore.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
 import { Orchestrator, type StartOptions } from '../Orchestrator.ts';

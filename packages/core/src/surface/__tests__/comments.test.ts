@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
-import type { GateComment } from '../../engine/gates/comments.ts';
+import type { GateComment } from '../../engine/gates/answerForms.ts';
 import type { Gate } from '../../engine/gates/Gate.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { DesignRequest, DistillRequest, StageAgents, TaskRequest } from '../../orchestration/ports.ts';

@@ -4,7 +4,7 @@ import { test } from '../../../test/support/fixtures.ts';
 import { openOrchestrator } from '../../../test/support/runs/orchestrator.ts';
 import { notThroughRuns } from '../../../test/support/runs/where.ts';
 import { openReadOnly } from '../../db/createDatabase.ts';
-import type { GateAnswer } from '../../engine/gates/GateAnswer.ts';
+import type { GateAnswer } from '../../engine/gates/Gate.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { BranchMove, CommitRequest, StageAgents } from '../../orchestration/ports.ts';
 import { CheckpointPersister } from '../../state/CheckpointPersister.ts';

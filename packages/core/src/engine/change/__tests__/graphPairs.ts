@@ -1,6 +1,6 @@
 import { Annotation, Command, interrupt, MemorySaver, START, StateGraph } from '@langchain/langgraph';
 import fc from 'fast-check';
-import type { DeclaredChanges } from '../../graph/DeclaredChanges.ts';
+import type { DeclaredChanges } from '../../graph/graphShape.ts';
 
 /** A node as its author thinks of it: what it is called may change. */
 export interface PairNode {

@@ -9,7 +9,6 @@ import { plant } from '../../../../test/support/runs/places.ts';
 import { HAS_FILES, notThroughRuns, ofOneFile } from '../../../../test/support/runs/where.ts';
 import { MAX_RECURSION_DEPTH } from '../../../config/defaults.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
-import type { GateAnswer } from '../../../engine/gates/GateAnswer.ts';
 import { DevsError, isDevsError } from '../../../errors/DevsError.ts';
 import { EventBus } from '../../../events/EventBus.ts';
 import { everyTable } from '../../../orchestration/__tests__/everyTable.ts';
@@ -26,11 +25,11 @@ import {
   twoBranches,
   twoSteps,
 } from '../../__tests__/ownGraph.ts';
-import { internalsOf } from '../../file/appInternals.ts';
-import type { Gate } from '../../gates/Gate.ts';
+import { internalsOf } from '../../file/FileApp.ts';
+import type { Gate, GateAnswer } from '../../gates/Gate.ts';
 import { HumanInTheLoopManager } from '../../gates/HumanInTheLoopManager.ts';
 import type { Principal } from '../../gates/principals.ts';
-import { progress } from '../../node/nodeContext.ts';
+import { progress } from '../../node/ActiveNode.ts';
 import { step } from '../../node/step.ts';
 
 const gated = (db: Database) => durable(twoSteps(), { db, gates: { second: ({ log }) => log } });

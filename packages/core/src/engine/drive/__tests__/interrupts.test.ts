@@ -5,8 +5,8 @@ import { z } from 'zod';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { durable } from '../../../../test/support/runs/durable.ts';
-import type { GateAnswer } from '../../../engine/gates/GateAnswer.ts';
 import { ada, OwnState, says, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
+import type { GateAnswer } from '../../gates/Gate.ts';
 
 const asking = (...question: Parameters<typeof interrupt>) =>
   twoSteps(() => ({ answer: interrupt(...question) }));

@@ -9,7 +9,7 @@ import { ofOneFile } from '../../../../test/support/runs/where.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { DevsError } from '../../../errors/DevsError.ts';
 import { localHost } from '../../../state/threads/hostIdentity.ts';
-import { internalsOf } from '../../file/appInternals.ts';
+import { internalsOf } from '../../file/FileApp.ts';
 import { step } from '../../node/step.ts';
 
 const State = Annotation.Root({ rounds: Annotation<number>() });

@@ -9,7 +9,7 @@ import {
   type QuotableSection,
   rejectionText,
   sinceQuoted,
-} from '../comments.ts';
+} from '../answerForms.ts';
 
 const numRuns = howMany('DEVS_QUOTE_CASES', 300);
 

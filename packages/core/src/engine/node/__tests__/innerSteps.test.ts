@@ -23,9 +23,8 @@ import { durable } from '../../../../test/support/runs/durable.ts';
 import { plant } from '../../../../test/support/runs/places.ts';
 import { DevsError } from '../../../errors/DevsError.ts';
 import { ada, bob } from '../../__tests__/ownGraph.ts';
-import { internalsOf } from '../../file/appInternals.ts';
-import type { Gate } from '../../gates/Gate.ts';
-import type { GateAnswer } from '../../gates/GateAnswer.ts';
+import { internalsOf } from '../../file/FileApp.ts';
+import type { Gate, GateAnswer } from '../../gates/Gate.ts';
 import { step } from '../step.ts';
 
 const State = Annotation.Root({
