@@ -9,6 +9,8 @@ import type { StepStore } from '../../state/steps/StepStore.ts';
 import type { StepKey } from '../../state/steps/stepRecords.ts';
 import { canonicalJson, sha256Hex } from '../../values/canonicalJson.ts';
 
+// Forms of answers that several kinds of gates share.
+//
 // Comments on single places of an artifact: part of the answer, and so of the decision. A comment quotes the text that it is
 // about. The quote is searched in the text as it was recorded, and as displays print it, with places of it hidden.
 
@@ -261,7 +263,7 @@ export function abandonQuestions(threadId: string, steps: StepStore): void {
   steps.abandonIn(threadId, PLACE);
 }
 
-// Forms of answers that several kinds of gates share: a yes or no, a text, any plain JSON, a value that fits a schema.
+// A yes or no, a text, any plain JSON, a value that fits a schema.
 
 /** Longest free text of an answer, in bytes of UTF-8. */
 const MAX_TEXT_BYTES = 64 * 1024;
