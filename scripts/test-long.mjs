@@ -54,7 +54,7 @@ const LONG = [
     'a death at every write of waits, children, turns, frames, gates, votes and more',
   ],
   [
-    'cancels',
+    'cancelled-turns',
     { DEVS_CANCEL_DEATHS: 1000 },
     'drive/cancelledTurns',
     'a death at every write of a cancel and the turn that follows',

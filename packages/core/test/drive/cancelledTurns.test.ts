@@ -25,6 +25,7 @@ import { waitFor } from '../../src/engine/node/waitFor.ts';
 import { DyingFile } from '../support/DyingFile.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
+import { longer } from '../support/longer.ts';
 import { only } from '../support/only.ts';
 
 /** Processes that die, each at another write. */
@@ -350,9 +351,9 @@ describe('messages of a graph inside', () => {
 });
 
 describe('a process that dies at any write', () => {
-  test('of a cancel, or of the turn that follows, leaves a turn with its answers or one that goes on', async ({
-    db,
-  }) => {
+  test('of a cancel, or of the turn that follows, leaves a turn with its answers or one that goes on', {
+    timeout: longer(60_000, DEATHS / 12),
+  }, async ({ db }) => {
     const seen: (readonly string[] | undefined)[] = [];
     const writes = async (id: string, death: ConstructorParameters<typeof DyingFile>[1]) => {
       const app = durable(agent(hangs).graph, { db });
