@@ -61,8 +61,11 @@ describe('devs admin', () => {
   test('ends a run for good', async ({ dir }) => {
     await waitingSum(dir);
     expect((await callMain(dir, ['admin', 'pause', 'sum'])).stdout).toContain('devs resume sum');
-    const paused = await callMain(dir, ['pause', 'sum', '--abort', '--json']);
+    const paused = await callMain(dir, ['pause', 'sum', '--abort', '--by', 'ada', '--json']);
     expect(JSON.parse(paused.stdout)).toMatchObject({ id: 'sum', requested: 'pause', abort: true });
+    expect((await callMain(dir, ['log', 'sum'])).stdout).toContain(
+      'pause requested, with calls in flight aborted, by human:ada',
+    );
     expect(await callMain(dir, ['admin', 'cancel', 'sum'])).toMatchObject({
       exitCode: 0,
       stdout: 'sum is cancelled; its commits and its log are kept\n',

@@ -20,6 +20,7 @@ export type {
   RunResult,
 } from './engine/drive/RunResult.ts';
 export type { SignalOptions, SignalReceipt } from './engine/drive/signals.ts';
+export type { PauseOptions } from './engine/drive/stopRequests.ts';
 export type { WorkOptions } from './engine/drive/work.ts';
 export { scoreEntropy } from './engine/entropy/scoreEntropy.ts';
 export type { RunOptions } from './engine/file/RunOptions.ts';
@@ -50,4 +51,3 @@ export { DevsError, type ErrorCode, isDevsError } from './errors/DevsError.ts';
 export { scrub } from './masking/scrub.ts';
 export type { GateEvent } from './state/events/GateEventStore.ts';
 export type { Principal } from './state/gates/hitlSession.ts';
-export type { PauseOptions } from './state/threads/SignalStore.ts';

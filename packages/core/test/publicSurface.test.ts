@@ -580,6 +580,7 @@ describe('the public surface', () => {
         "SIGNAL_TAKEN",
         "STATE_UPDATED",
         "STEP_FINISHED",
+        "STOP_REQUESTED",
         "TASK_BLOCKED",
         "TASK_COMPLETED",
         "TASK_FAILED",

@@ -6,6 +6,7 @@ import { PlanSection } from './run/PlanSection.tsx';
 import { RunGraph } from './run/RunGraph.tsx';
 import { RunLog } from './run/RunLog.tsx';
 import { Spending } from './run/Spending.tsx';
+import { StopRun } from './run/StopRun.tsx';
 import { Timeline } from './run/Timeline.tsx';
 import { formatCount, formatDollars, humanizeName } from './words.ts';
 
@@ -23,6 +24,7 @@ export function RunScreen({ view }: { readonly view: RunView }) {
         </a>
       ))}
       <Figures view={view} />
+      <StopRun run={view} />
       <PlanSection run={view} />
       <Timeline run={view} />
       <Spending run={view} />

@@ -1,10 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Orchestrator, type Run, type Runs } from '@devs/core';
+import { durable } from '@devs/core/langgraph';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '@devs/core/testing';
+import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Cluster, startCluster } from '../../postgres/test/support/startCluster.ts';
 import { createUi } from '../src/createUi.ts';
 import type { GateView } from '../src/views/gateView.ts';
 import type { InboxView } from '../src/views/inboxView.ts';
+import type { RunView } from '../src/views/runView.ts';
 import { ADA } from './support/fixtures.ts';
 
 let cluster: Cluster;
@@ -25,6 +29,12 @@ afterAll(async () => {
   worker.close();
   await cluster.stop();
 });
+
+/** A graph that hangs in its only node until it is aborted. */
+const HELD = new StateGraph(Annotation.Root({ said: Annotation<string> }))
+  .addNode('work', async (_state, { signal }) => sleep(60_000, {}, { signal }))
+  .addEdge(START, 'work')
+  .addEdge('work', END);
 
 const HOST = 'inbox.example.org';
 const headers = {
@@ -102,6 +112,31 @@ describe('the page over a cluster', () => {
     expect((await run.resume()).gates).toMatchObject([{ kind: 'dag_approval' }]);
     const past = await read<{ past: unknown }>('/api/runs/shop');
     expect(past.past).toMatchObject([{ said: 'approved', principal: 'human:ada' }]);
+  });
+
+  test('stops a run in the hands of another process, under a name, and tells what was first', async () => {
+    const app = durable(HELD, { runs: cluster.runs(), graph: 'held' });
+    const driving = app.run('busy', { said: '' });
+    const { read, post } = mounted();
+    while ((await read<Partial<RunView>>('/api/runs/busy')).running == null) await sleep(20);
+    expect(await read('/api/runs/busy')).toMatchObject({ stops: ['pause', 'abort', 'cancel'] });
+    expect(await post('/api/runs/busy/stop', { stop: 'abort' })).toMatchObject({
+      stopping: { stop: 'abort', principal: 'human:ada' },
+    });
+    expect(await driving).toMatchObject({ status: 'paused' });
+    expect(await post('/api/runs/busy/stop', { stop: 'abort' })).toMatchObject({
+      error: { code: 'STOP_REFUSED', remedy: expect.any(String) },
+    });
+    expect(await post('/api/runs/busy/stop', { stop: 'cancel' })).toMatchObject({ status: 'cancelled' });
+    expect(await app.run('busy')).toMatchObject({ status: 'cancelled' });
+    expect(await post('/api/runs/busy/stop', { stop: 'cancel' })).toMatchObject({
+      error: { code: 'STOP_REFUSED', message: expect.stringContaining('already cancelled') },
+    });
+    const stops = (await (await worker.run('busy')).log()).filter(({ name }) => name === 'STOP_REQUESTED');
+    expect(stops.map(({ payload }) => payload)).toEqual([
+      { stop: 'abort', principal: 'human:ada' },
+      { stop: 'cancel', principal: 'human:ada' },
+    ]);
   });
 
   test('is told of what happens elsewhere', async () => {

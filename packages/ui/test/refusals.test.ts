@@ -77,6 +77,7 @@ function bodyOf({ path }: Route, { artifactHash }: Gate, code: string | undefine
     shown: { artifactHash },
     reveal: { artifactHash },
     rewind: { way: 'preview', task: 'T1' },
+    stop: { stop: 'cancel' },
   };
   return bodies[path.split('/').at(-1) ?? ''] ?? {};
 }

@@ -85,6 +85,48 @@ describe('the screens of runs in Chromium', () => {
     expect(complaints).toEqual([]);
   });
 
+  test('a run is paused and then cancelled by keyboard, once it was said what that does', async ({ dir }) => {
+    let letGo = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const builder = new StateGraph(Annotation.Root({ topic: Annotation<string> }))
+      .addNode('write', async () => held.then(() => ({})))
+      .addNode('publish', () => ({}))
+      .addEdge('__start__', 'write')
+      .addEdge('write', 'publish');
+    const app = durable(builder, { file: `${dir}/posts.sqlite` });
+    onTestFinished(() => app.close());
+    const driving = app.run('post', { topic: 'tea' });
+    const { page, complaints } = await open({ dir, id: 'ada', at: '/runs/post', file: 'posts.sqlite' });
+    await page.getByRole('button', { name: 'Stop now' }).waitFor();
+    await page.getByRole('button', { name: /^Pause/ }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('Asked to pause at its next safe point by human:ada').waitFor();
+    await page.getByRole('button', { name: /^Pause/ }).waitFor({ state: 'detached' });
+    letGo();
+    expect(await driving).toMatchObject({ status: 'paused' });
+    await page.getByText('The run is paused.').waitFor();
+    expect(await page.getByRole('button', { name: 'Stop now' }).count()).toBe(0);
+
+    const cancel = page.getByRole('button', { name: 'Cancel run' });
+    await cancel.focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('You cannot undo this').waitFor();
+    await page.keyboard.press('Escape');
+    await cancel.waitFor();
+    await page.waitForFunction("document.activeElement.id === 'stop-cancel'");
+    expect((await app.get('post'))?.status).toBe('paused');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction("document.activeElement.textContent === 'Keep the run'");
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByText('The run is cancelled.').waitFor();
+    expect(await page.locator('.stopping button').count()).toBe(0);
+    expect((await app.get('post'))?.status).toBe('cancelled');
+    expect(complaints).toEqual([]);
+  });
+
   test('a graph of one’s own: what was visited, what is next, and the values of each checkpoint', async ({
     dir,
   }) => {

@@ -114,7 +114,7 @@ const ADMIN: readonly Verb[] = [
     load: async () => (await reading()).addPause,
   },
   {
-    usage: 'cancel <id>',
+    usage: 'cancel [options] <id>',
     description: 'cancel a run; calls in flight are aborted',
     load: async () => (await reading()).addCancel,
   },

@@ -8,6 +8,18 @@ export function humanFrom(by: string | undefined): Principal {
   return { kind: 'human', id: by ?? userName() };
 }
 
+/** As {@link humanFrom}; `null` for a user without a name. */
+export const humanIfNamed = (by: string | undefined): Principal | null =>
+  by === undefined && isNameless() ? null : humanFrom(by);
+
+function isNameless(): boolean {
+  try {
+    return userInfo().username === '';
+  } catch {
+    return true;
+  }
+}
+
 function userName(): string {
   try {
     return userInfo().username;

@@ -113,6 +113,12 @@ const gateName = (kind: string): string => GATE_LABELS[kind as Gate['kind']]?.na
 const because = (reason: string | undefined): string => (reason === undefined ? '' : `: ${reason}`);
 const clipId = (id: string): string => id.slice(0, 8);
 
+const STOPS: Readonly<Record<OrchestratorEvents['STOP_REQUESTED']['stop'], string>> = {
+  pause: 'pause requested',
+  abort: 'pause requested, with calls in flight aborted,',
+  cancel: 'cancel requested',
+};
+
 const SENTENCES: Sentences = {
   AGENTS_CHANGED: ({ started, now }) => `agents changed: now ${now}, started with ${started}`,
   AGENT_ASKED: ({ granted, title, why }) => `${granted ? 'allowed' : 'refused'} the agent: ${title} (${why})`,
@@ -157,6 +163,7 @@ const SENTENCES: Sentences = {
     `committed ${commit.slice(0, 7)}: ${files === 1 ? '1 file' : `${files} files`} changed by ${principal}`,
   RUN_SYNCED: ({ principal, base }) => `moved onto your commit ${base.slice(0, 7)}, by ${principal}`,
   RUN_RECOVERED: () => 'recovered after its process died',
+  STOP_REQUESTED: ({ stop, principal }) => `${STOPS[stop]} by ${principal}`,
   RUN_REVIVED: ({ principal }) => `revived by ${principal}`,
   RUN_FORKED: ({ from, principal }) => `forked from ${from} by ${principal}`,
   STATE_UPDATED: ({ principal, channels }) => `state updated by ${principal}: ${channels.join(', ')}`,

@@ -193,6 +193,12 @@ export interface OrchestratorEvents {
   };
   /** A process took over a run whose process died. */
   RUN_RECOVERED: { readonly owner: string; readonly epoch: number };
+  /** A person or a policy asked the run to stop; it may have ended before that. */
+  STOP_REQUESTED: {
+    /** `abort`: a pause that aborts calls in flight. */
+    readonly stop: 'pause' | 'abort' | 'cancel';
+    readonly principal: string;
+  };
   /** A person revived a dead letter. */
   RUN_REVIVED: { readonly principal: string };
   /** A person forked this run from a checkpoint of another. */

@@ -1,4 +1,5 @@
 import { pricesOf } from '../config/prices.ts';
+import { recordStop, type StopRequest } from '../engine/drive/stopRequests.ts';
 import { internalsOf } from '../engine/file/FileApp.ts';
 import { EngineStore } from '../engine/gates/EngineStore.ts';
 import { type Gate, gatesOf } from '../engine/gates/Gate.ts';
@@ -11,7 +12,6 @@ import type { PipelinePorts } from '../orchestration/ports.ts';
 import { storedState } from '../orchestration/storedState.ts';
 import type { GraphState } from '../orchestration/types.ts';
 import type { ResultCodec } from '../state/steps/stepRecords.ts';
-import { type PauseOptions, pauseSignal } from '../state/threads/SignalStore.ts';
 
 /** What needs the graph; loads LangGraph. */
 export const graphWork = () => import('./graphWork.ts');
@@ -94,8 +94,8 @@ export class PipelineApp {
   }
 
   /** Asks the run's driver to stop. */
-  async pause(id: string, options: PauseOptions): Promise<void> {
-    this.store.threads.signal(id, pauseSignal(this.newId(), options));
+  async pause(id: string, request: StopRequest): Promise<void> {
+    recordStop(id, this.newId(), request, this.store);
   }
 }
 

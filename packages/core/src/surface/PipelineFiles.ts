@@ -5,6 +5,12 @@ import { StepActivities } from '../engine/activity/StepActivities.ts';
 import type { DriveOptions } from '../engine/drive/drive.ts';
 import { assertNotFailed, isOver } from '../engine/drive/outcome.ts';
 import { outcomeOf } from '../engine/drive/RunResult.ts';
+import {
+  type CancelOptions,
+  cancelRequest,
+  type PauseOptions,
+  pauseRequest,
+} from '../engine/drive/stopRequests.ts';
 import { internalsOf } from '../engine/file/FileApp.ts';
 import type { RunOptions } from '../engine/file/RunOptions.ts';
 import { abandonQuestions } from '../engine/gates/answerForms.ts';
@@ -15,7 +21,6 @@ import {
   decisionNoticeOf,
   type Notice,
   OneFile,
-  pauseRequest,
   type RunFiles,
   stopNoticeOf,
 } from '../engine/runs/RunFiles.ts';
@@ -36,7 +41,6 @@ import { afterBarrier } from '../state/commits/CommitBarrier.ts';
 import type { DoctorReport } from '../state/doctor/doctor.ts';
 import type { HitlSession } from '../state/gates/hitlSession.ts';
 import { NullRunStore } from '../state/NullRunStore.ts';
-import type { PauseOptions } from '../state/threads/SignalStore.ts';
 import type { Thread, ThreadStatus } from '../state/threads/threadRecords.ts';
 import { assertAgents, tellChangedAgents } from './agentsIdentity.ts';
 import { commentedGates } from './gatesOfRun.ts';
@@ -180,11 +184,15 @@ function handOver(
 
 const newIdIn = ({ app }: PipelineFile): string => app.newId();
 
-export const pauseNotice = (id: string, options: PauseOptions): Notice<PipelineFile, void> =>
-  stopNoticeOf(pauseRequest(options), ({ app }) => app.pause(id, options), newIdIn);
+export function pauseNotice(id: string, options: PauseOptions): Notice<PipelineFile, void> {
+  const request = pauseRequest(options);
+  return stopNoticeOf(request, ({ app }) => app.pause(id, request), newIdIn);
+}
 
-export const cancelNotice = (id: string): Notice<PipelineFile, void> =>
-  stopNoticeOf({ kind: 'cancel' }, async ({ app }) => (await app.engine()).cancel(id), newIdIn);
+export function cancelNotice(id: string, options: CancelOptions): Notice<PipelineFile, void> {
+  const request = cancelRequest(options);
+  return stopNoticeOf(request, async ({ app }) => (await app.engine()).cancel(id, options), newIdIn);
+}
 
 export const decisionNotice = (
   id: string,

@@ -1,5 +1,6 @@
 import { asAsked } from '../engine/activity/ActivityMasker.ts';
 import type { AcceptedGraph, GraphAcceptance } from '../engine/change/takeGraph.ts';
+import type { CancelOptions, PauseOptions } from '../engine/drive/stopRequests.ts';
 import { exchangesAt, type GateExchange, type QuotableSection } from '../engine/gates/answerForms.ts';
 import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import {
@@ -22,7 +23,6 @@ import type { PruneResult } from '../state/checkpoints/CheckpointPruner.ts';
 import { afterBarrier } from '../state/commits/CommitBarrier.ts';
 import type { EventPage, EventRecord } from '../state/events/EventStore.ts';
 import type { HitlSession } from '../state/gates/hitlSession.ts';
-import type { PauseOptions } from '../state/threads/SignalStore.ts';
 import { assertAgents, requirePipeline } from './agentsIdentity.ts';
 import type { AskOptions } from './askGate.ts';
 import {
@@ -221,14 +221,22 @@ export class Run {
     return this.#files.drive(this.id, options);
   }
 
-  /** Asks the process that runs it to stop at the next safe point; with `abort` it ends calls in flight. It can resume. */
+  /**
+   * Asks the process that runs it to stop at the next safe point; with `abort` it ends calls in flight. It can resume.
+   *
+   * @throws DevsError `AGENT_MAY_NOT_DECIDE` for an agent as `by`.
+   */
   async pause(options: PauseOptions = {}): Promise<void> {
     return this.#files.notify({ run: this.id }, pauseNotice(this.id, options));
   }
 
-  /** Ends the run for good. Aborts calls in flight, with their processes. */
-  async cancel(): Promise<void> {
-    return this.#files.notify({ run: this.id }, cancelNotice(this.id));
+  /**
+   * Ends the run for good. Aborts calls in flight, with their processes.
+   *
+   * @throws DevsError `AGENT_MAY_NOT_DECIDE` for an agent as `by`.
+   */
+  async cancel(options: CancelOptions = {}): Promise<void> {
+    return this.#files.notify({ run: this.id }, cancelNotice(this.id, options));
   }
 
   /**

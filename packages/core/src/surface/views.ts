@@ -3,6 +3,7 @@
 import type { BudgetMeasure } from '../config/budgetMeasures.ts';
 import { TRIGGER } from '../engine/breakpoints/Breakpoint.ts';
 import type { RunInfo, RunOutcome } from '../engine/drive/RunResult.ts';
+import { pendingStop, type StopView } from '../engine/drive/stopRequests.ts';
 import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import { type Gate, openGates } from '../engine/gates/Gate.ts';
 import { recordedShape } from '../engine/graph/graphShape.ts';
@@ -68,6 +69,8 @@ export interface PipelineRunInfo extends RunInfo {
   readonly driver: string | null;
   /** Its current work; `null` if no process runs it, and between two nodes. */
   readonly running: RunningView | null;
+  /** The request to stop that the run has not followed yet; `null` without one. */
+  readonly stopping: StopView | null;
   /** Whether journal rows were lost. */
   readonly degraded: boolean;
   /** Source of the agents' answers; `null` without agents. */
@@ -219,6 +222,7 @@ export async function runStatus(id: string, app: PipelineApp): Promise<PipelineR
     title: String(thread.policies['title'] ?? id),
     driver,
     running: runningView(id, store),
+    stopping: pendingStop(id, store),
     degraded: thread.degraded,
     agents: recordedAgents(id, store),
     workspace: threads.folderOf(thread),
@@ -262,7 +266,7 @@ const rewindViews = (id: string, { rewinds }: EngineStore): readonly RewindView[
 /** What a list tells of a run that nobody drives, beside what every list has. */
 type ListedStatus = Omit<
   PipelineRunInfo,
-  'id' | 'title' | 'status' | 'reason' | 'isDriven' | 'driver' | 'running' | 'gates'
+  'id' | 'title' | 'status' | 'reason' | 'isDriven' | 'driver' | 'running' | 'stopping' | 'gates'
 >;
 
 /** What runs of the pipeline have, and others have none of. */
@@ -278,6 +282,7 @@ export function listedStatus(status: PipelineRunInfo): ListedRun & ListedStatus 
     isDriven: _____,
     driver: ______,
     running: _______,
+    stopping: ________,
     gates,
     ...listed
   } = status;
@@ -291,7 +296,16 @@ export function statusListed(
 ): PipelineRunInfo | null {
   if (!isListed(view)) return null;
   const { as: _, ...listed } = view;
-  const here = { id, title: title ?? id, status, reason, isDriven: false, driver: null, running: null };
+  const here = {
+    id,
+    title: title ?? id,
+    status,
+    reason,
+    isDriven: false,
+    driver: null,
+    running: null,
+    stopping: null,
+  };
   return { ...here, ...PLAIN, ...listed, gates, metadata, tags };
 }
 

@@ -1,3 +1,4 @@
+import type { Orchestrator } from '@devs/core';
 import { z } from 'zod';
 import { UiError } from '../http/errors.ts';
 import { readJson, readQuery } from '../http/readRequest.ts';
@@ -6,6 +7,7 @@ import type { ReadableRun } from '../state/RunsPlace.ts';
 import { logView } from '../views/logView.ts';
 import { rewindView } from '../views/rewindView.ts';
 import { shownView } from '../views/shownView.ts';
+import { stopRun } from '../views/stopView.ts';
 import { timelineView } from '../views/timelineView.ts';
 import { valuesView } from '../views/valuesView.ts';
 import type { Route, RouteRequest } from './Route.ts';
@@ -30,6 +32,9 @@ const REWIND = z.discriminatedUnion('way', [
   }),
   z.strictObject({ way: z.literal('undo'), reason: z.exactOptional(z.string().max(2_000)) }),
 ]);
+
+/** Without a name: that comes from `identify`. */
+const STOP = z.strictObject({ stop: z.enum(['pause', 'abort', 'cancel']) });
 
 /** A part of a run, at a path of its own: a page asks for it when it is looked at. */
 const runPartRoute = (
@@ -103,6 +108,17 @@ const rewindRoute: Route = {
   },
 };
 
+const stopRoute: Route = {
+  method: 'POST',
+  path: '/api/runs/:run/stop',
+  access: 'decide',
+  handle: async (asked, { place, by }) => {
+    const { stop } = await readJson(asked.request, STOP);
+    const stopOne = async (devs: Orchestrator) => stopRun(await devs.run(runParam(asked)), stop, by);
+    return jsonResponse(await shownView(await place.write(stopOne)));
+  },
+};
+
 /** What is looked at of one run. */
 export const RUN_ROUTES: readonly Route[] = [
   timeline,
@@ -112,4 +128,5 @@ export const RUN_ROUTES: readonly Route[] = [
   values,
   commitRoute,
   rewindRoute,
+  stopRoute,
 ];

@@ -65,6 +65,7 @@ const KINDS: Readonly<Record<EventName, readonly LogKind[]>> = {
   CHANGES_ADOPTED: ['people'],
   RUN_SYNCED: [],
   RUN_RECOVERED: [],
+  STOP_REQUESTED: ['people'],
   RUN_REVIVED: ['people'],
   RUN_FORKED: [],
   STATE_UPDATED: ['people'],

@@ -2,6 +2,7 @@ import type { ClosedGate, GraphState, PipelineRunInfo, Run } from '@devs/core';
 import type { ReadableRun } from '../state/RunsPlace.ts';
 import { gateLabel } from './choices.ts';
 import { type GateLine, inboxGateLine } from './inboxView.ts';
+import { type Stop, stopsOf } from './stopView.ts';
 
 export interface PastGateLine extends GateLine, Pick<ClosedGate, 'status' | 'principal' | 'decidedAt'> {
   /** Such as `approved`; `null` where nobody decided. */
@@ -15,6 +16,8 @@ export interface RunView extends Omit<PipelineRunInfo, 'gates' | 'tasks'> {
   /** Oldest first. */
   readonly past: readonly PastGateLine[];
   readonly spending: SpendingView;
+  /** How the run can be stopped now. */
+  readonly stops: readonly Stop[];
 }
 
 export async function runView(run: ReadableRun): Promise<RunView> {
@@ -25,6 +28,7 @@ export async function runView(run: ReadableRun): Promise<RunView> {
     gates: gates.map(inboxGateLine),
     past: (await run.closedGates()).map(pastGate),
     spending: spendingView(await run.steps()),
+    stops: stopsOf(status),
   };
 }
 

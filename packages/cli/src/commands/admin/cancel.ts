@@ -1,5 +1,6 @@
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
+import { humanIfNamed } from '../../flags/humanFrom.ts';
 import { withRuns } from '../../project/openProject.ts';
 import { examples, type Session, type Start } from '../../project/Session.ts';
 
@@ -8,16 +9,22 @@ export function addCancel(program: Command, start: Start, options?: CommandOptio
     .command('cancel', options)
     .description('cancel a run; calls in flight are aborted')
     .argument('<id>', 'run')
+    .option('--by <name>', 'your name for the record (default: your user name)')
     .addHelpText('after', examples('devs cancel csv-export'))
-    .action((id: string, _options: object, command: Command) =>
-      start(command, (session) => cancel(id, session)),
+    .action((id: string, { by }: CancelFlags, command: Command) =>
+      start(command, (session) => cancel(id, by, session)),
     );
 }
 
-async function cancel(id: string, session: Session): Promise<ExitCode> {
+interface CancelFlags {
+  readonly by?: string;
+}
+
+async function cancel(id: string, name: string | undefined, session: Session): Promise<ExitCode> {
+  const by = humanIfNamed(name);
   const { status, driver } = await withRuns(session, async (devs) => {
     const run = await devs.run(id);
-    await run.cancel();
+    await run.cancel({ ...(by && { by }) });
     return run.status();
   });
   session.out.result({ id, requested: 'cancel', status }, [

@@ -1,5 +1,6 @@
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
+import { humanIfNamed } from '../../flags/humanFrom.ts';
 import { withRuns } from '../../project/openProject.ts';
 import { examples, type Session, type Start } from '../../project/Session.ts';
 
@@ -9,6 +10,7 @@ export function addPause(program: Command, start: Start, options?: CommandOption
     .description('stop a run at its next safe point, or at once')
     .argument('<id>', 'run')
     .option('--abort', 'abort calls in flight; they are made again on resume')
+    .option('--by <name>', 'your name for the record (default: your user name)')
     .addHelpText('after', examples('devs pause csv-export', 'devs pause csv-export --abort'))
     .action((id: string, flags: PauseFlags, command: Command) =>
       start(command, (session) => pause(id, flags, session)),
@@ -17,10 +19,16 @@ export function addPause(program: Command, start: Start, options?: CommandOption
 
 interface PauseFlags {
   readonly abort?: boolean;
+  readonly by?: string;
 }
 
-async function pause(id: string, { abort = false }: PauseFlags, session: Session): Promise<ExitCode> {
-  await withRuns(session, async (devs) => (await devs.run(id)).pause({ abort }));
+async function pause(
+  id: string,
+  { abort = false, by: name }: PauseFlags,
+  session: Session,
+): Promise<ExitCode> {
+  const by = humanIfNamed(name);
+  await withRuns(session, async (devs) => (await devs.run(id)).pause({ abort, ...(by && { by }) }));
   session.out.result({ id, requested: 'pause', ...(abort && { abort }) }, [
     abort ? `${id} stops now` : `${id} will stop at its next safe point`,
     `resume: ${session.devs('resume', id)}`,

@@ -46,6 +46,7 @@ const status: PipelineRunInfo = {
   reason: null,
   driver: '42:77',
   running: null,
+  stopping: null,
   degraded: false,
   agents: { name: 'slugify', provenance: 'scripted' },
   workspace: '/p/.devs-work/csv',

@@ -102,6 +102,10 @@ const EXAMPLES: Examples = {
     'moved onto your commit d4181fd, by human:ada',
   ],
   RUN_RECOVERED: [{ owner: '1:2', epoch: 3 }, 'recovered after its process died'],
+  STOP_REQUESTED: [
+    { stop: 'abort', principal: 'human:ada' },
+    'pause requested, with calls in flight aborted, by human:ada',
+  ],
   RUN_REVIVED: [{ principal: 'human:ada' }, 'revived by human:ada'],
   RUN_FORKED: [
     { from: 'post-42', checkpointId: 'c', principal: 'human:ada' },

@@ -5,7 +5,6 @@ import type { PruneResult } from '../../state/checkpoints/CheckpointPruner.ts';
 import type { EventRecord } from '../../state/events/EventStore.ts';
 import type { GateEvent } from '../../state/events/GateEventStore.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
-import type { PauseOptions } from '../../state/threads/SignalStore.ts';
 import { hasEnded, runNotFound } from '../../state/threads/threadRecords.ts';
 import { checkRun, type UpgradeCheck, type UpgradeLook, upgradeCheckOf } from '../change/checkUpgrade.ts';
 import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from '../change/takeGraph.ts';
@@ -15,6 +14,7 @@ import { holdRun } from '../drive/lease.ts';
 import { throwIfFailed } from '../drive/outcome.ts';
 import type { NotFailed, RunDetails, RunInfo, RunResult } from '../drive/RunResult.ts';
 import type { SignalOptions, SignalReceipt } from '../drive/signals.ts';
+import type { CancelOptions, PauseOptions } from '../drive/stopRequests.ts';
 import type { WorkOptions } from '../drive/work.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { FileApp } from '../file/FileApp.ts';
@@ -316,7 +316,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    * Asks the process that runs it to stop at the next safe point, after calls in flight. With `abort` it aborts them, as
    * `signal` of `run` does. Child runs stop too. The run is `paused` and not due: resume it with `run`.
    *
-   * @throws DevsError `THREAD_NOT_FOUND`
+   * @throws DevsError `THREAD_NOT_FOUND`; `AGENT_MAY_NOT_DECIDE` for an agent as `by`.
    *
    * @example
    * ```ts
@@ -332,10 +332,10 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    * Ends the run or its current turn, and its child runs. Aborts calls in flight, in any process. A cancelled turn cannot
    * resume; a new turn can start.
    *
-   * @throws DevsError `THREAD_NOT_FOUND`
+   * @throws DevsError `THREAD_NOT_FOUND`; `AGENT_MAY_NOT_DECIDE` for an agent as `by`.
    */
-  async cancel(id: string): Promise<void> {
-    return this.#runs.notify({ run: id }, cancelNotice(id));
+  async cancel(id: string, options: CancelOptions = {}): Promise<void> {
+    return this.#runs.notify({ run: id }, cancelNotice(id, optionsOf('cancel', options)));
   }
 
   /**

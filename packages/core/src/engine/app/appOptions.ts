@@ -1,9 +1,9 @@
 // The names of the options that an app takes, method by method. The compiler asks for a missing name.
 
 import { type OptionNames, withKnownNames } from '../../config/knownOptions.ts';
-import type { PauseOptions } from '../../state/threads/SignalStore.ts';
 import type { RunDueOptions } from '../drive/drive.ts';
 import type { SignalOptions } from '../drive/signals.ts';
+import type { CancelOptions, PauseOptions } from '../drive/stopRequests.ts';
 import type { WorkOptions } from '../drive/work.ts';
 import type { AppOptions } from '../file/AppFactory.ts';
 import type { CreateOptions, ExecuteOptions, StartOptions } from '../file/RunOptions.ts';
@@ -99,7 +99,8 @@ const METHODS = {
     onRun: true,
     onError: true,
   } satisfies OptionNames<WorkOptions>,
-  pause: { abort: true } satisfies OptionNames<PauseOptions>,
+  pause: { abort: true, by: true } satisfies OptionNames<PauseOptions>,
+  cancel: { by: true } satisfies OptionNames<CancelOptions>,
   delete: DELETE,
   deleteOlderThan: { ...DELETE, endedBefore: true, limit: true } satisfies OptionNames<DeleteFilter>,
   compact: { maxMs: true, waitMs: true } satisfies OptionNames<CompactOptions>,

@@ -18,6 +18,7 @@ import type { Engine, RecordingEngine } from './Engine.ts';
 import { holdRun } from './lease.ts';
 import { type GraphParts, stageCancelledCalls } from './openToolCalls.ts';
 import { isOver, saveRunStatus } from './outcome.ts';
+import { recordStop, type StopRequest } from './stopRequests.ts';
 
 /** Sender and id of a signal. */
 export interface SignalOptions {
@@ -124,24 +125,26 @@ const signalRefused = (threadId: string, why: string, remedy: string): DevsError
     context: { threadId },
   });
 
+/** A request to cancel, with its id. */
+type CancelRequest = StopRequest & { readonly id: string };
+
 /** Why a run ended that was asked to. */
 export const CANCELLED_BY_REQUEST = 'cancelled by request';
 
 /**
  * Ends a run, and those below it: at once where nobody drives it, else by a request to its driver.
  *
- * @param requestId - The same one is the same request, done once.
+ * @param request - With the same `id` it is the same request, done once.
  */
 export async function cancelRun(
   threadId: string,
-  requestId: string,
+  { id, ...request }: CancelRequest,
   engine: RecordingEngine & Pick<Engine, 'leave'> & GraphParts,
 ): Promise<void> {
   const { store } = engine;
   const isNew = store.runs.together(() => {
     const { wakeSeq } = store.threads.require(threadId);
-    if (store.runs.signal(threadId, { id: requestId, kind: 'cancel', payload: null }) <= wakeSeq)
-      return false;
+    if (recordStop(threadId, id, request, store) <= wakeSeq) return false;
     cancelBelow(threadId, engine);
     return true;
   });

@@ -1,12 +1,12 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import type { HitlSession, Principal } from '../../state/gates/hitlSession.ts';
-import { pauseSignal } from '../../state/threads/SignalStore.ts';
 import type { DriveOptions } from '../drive/drive.ts';
 import type { Engine, RecordingEngine } from '../drive/Engine.ts';
 import type { GraphParts } from '../drive/openToolCalls.ts';
 import { isOver } from '../drive/outcome.ts';
 import { cancelRun, signalRun } from '../drive/signals.ts';
+import { recordStop } from '../drive/stopRequests.ts';
 import type { AppFactory } from '../file/AppFactory.ts';
 import type { FileApp } from '../file/FileApp.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
@@ -124,8 +124,8 @@ export async function applySignals(
 
 async function applySignal(runId: string, signal: RunSignal, engine: SignalledEngine): Promise<void> {
   const { store } = engine;
-  if (signal.kind === 'pause') store.runs.signal(runId, pauseSignal(signal.id, signal));
-  else if (signal.kind === 'cancel') await cancelRun(runId, signal.id, engine);
+  if (signal.kind === 'pause') recordStop(runId, signal.id, signal, store);
+  else if (signal.kind === 'cancel') await cancelRun(runId, signal, engine);
   else if (signal.kind === 'message') signalRun(runId, signal, engine);
   else if (signal.kind === 'decision') takeDecision(signal, engine);
 }

@@ -2,8 +2,8 @@
 // their function at once and return its value, without a copy or a promise. They may throw at once: call them in an async function.
 
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
-import type { PauseOptions } from '../../state/threads/SignalStore.ts';
 import { hashOf } from '../../values/canonicalJson.ts';
+import type { StopRequest } from '../drive/stopRequests.ts';
 import { readOnce, type SentAnswer } from '../gates/Gate.ts';
 import type { RunSignal } from './Runs.ts';
 
@@ -68,9 +68,6 @@ interface SignalledDecision {
   readonly redacted: number;
 }
 
-/** A request to stop, without its id. */
-type StopRequest = { readonly kind: 'cancel' } | { readonly kind: 'pause'; readonly abort?: true };
-
 /** @param apply - Writes it into the run's file. */
 export const stopNoticeOf = <File>(
   request: StopRequest,
@@ -79,12 +76,6 @@ export const stopNoticeOf = <File>(
 ): Notice<File, void> => ({
   apply,
   draft: async (file) => ({ left: await apply(file), signal: { id: newIdIn(file), ...request } }),
-});
-
-/** The request of a pause. */
-export const pauseRequest = ({ abort = false }: PauseOptions): StopRequest => ({
-  kind: 'pause',
-  ...(abort && { abort }),
 });
 
 /** How a decision is recorded in a run's file. */

@@ -6,6 +6,7 @@ import type { LabelValue, RunLabels } from '../../state/labels/runLabels.ts';
 import type { ThreadStatus } from '../../state/threads/threadRecords.ts';
 import type { RunInfo } from '../drive/RunResult.ts';
 import type { SignalOptions } from '../drive/signals.ts';
+import type { StopRequest } from '../drive/stopRequests.ts';
 import type { Gate, SentAnswer } from '../gates/Gate.ts';
 
 /** Selects a page of a long list. */
@@ -123,12 +124,7 @@ export type RunSignal = {
   /** The same one is the same signal, told once. */
   readonly id: string;
 } & (
-  | { readonly kind: 'cancel' }
-  | {
-      readonly kind: 'pause';
-      /** Aborts calls in flight. @defaultValue they end first */
-      readonly abort?: true;
-    }
+  | StopRequest
   | ({
       readonly kind: 'message';
       readonly name: string;

@@ -3,14 +3,20 @@
 
 import { whenFree } from '../../db/busy.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
-import { type PauseOptions, pauseSignal } from '../../state/threads/SignalStore.ts';
 import type { Engine } from '../drive/Engine.ts';
 import type { GraphParts } from '../drive/openToolCalls.ts';
 import { cancelRun, messageId, type SignalOptions, type SignalReceipt, signalRun } from '../drive/signals.ts';
+import {
+  type CancelOptions,
+  cancelRequest,
+  type PauseOptions,
+  pauseRequest,
+  recordStop,
+} from '../drive/stopRequests.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import type { Gate, SentAnswer } from '../gates/Gate.ts';
 import { decideGate } from '../gates/parsedGates.ts';
-import { decisionNoticeOf, type Notice, pauseRequest, stopNoticeOf } from './RunFiles.ts';
+import { decisionNoticeOf, type Notice, stopNoticeOf } from './RunFiles.ts';
 
 /** A graph over an open file. */
 interface ToldFile {
@@ -20,23 +26,27 @@ interface ToldFile {
   arrived<T>(value: T | Promise<T>): Promise<T>;
 }
 
-export const pauseNotice = (id: string, options: PauseOptions): Notice<ToldFile, void> =>
-  stopNoticeOf(
-    pauseRequest(options),
-    async ({ store: { runs }, newId, arrived }) => {
-      const pause = pauseSignal(newId(), options);
-      await runs.whenFree(() => runs.signal(id, pause));
+export function pauseNotice(id: string, options: PauseOptions): Notice<ToldFile, void> {
+  const request = pauseRequest(options);
+  return stopNoticeOf(
+    request,
+    async ({ store, newId, arrived }) => {
+      const requestId = newId();
+      await store.runs.whenFree(() => recordStop(id, requestId, request, store));
       return arrived(undefined);
     },
     (file) => file.newId(),
   );
+}
 
-export const cancelNotice = (id: string): Notice<ToldFile, void> =>
-  stopNoticeOf(
-    { kind: 'cancel' },
-    ({ engine, newId }) => cancelRun(id, newId(), engine),
+export function cancelNotice(id: string, options: CancelOptions): Notice<ToldFile, void> {
+  const request = cancelRequest(options);
+  return stopNoticeOf(
+    request,
+    ({ engine, newId }) => cancelRun(id, { ...request, id: newId() }, engine),
     (file) => file.newId(),
   );
+}
 
 export function messageNotice(
   id: string,

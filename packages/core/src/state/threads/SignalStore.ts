@@ -33,19 +33,6 @@ export interface Signal {
 
 export type NewSignal = Pick<Signal, 'id' | 'kind' | 'payload'>;
 
-/** How a run is paused. */
-export interface PauseOptions {
-  /** Aborts calls in flight, as `signal` does; otherwise they end first. @defaultValue false */
-  readonly abort?: boolean;
-}
-
-/** The record of a pause. */
-export const pauseSignal = (id: string, { abort = false }: PauseOptions = {}): NewSignal => ({
-  id,
-  kind: 'pause',
-  payload: abort ? { abort } : null,
-});
-
 interface SignalRow extends Omit<Signal, 'payload'> {
   readonly payloadJson: string;
   readonly sound: 1;

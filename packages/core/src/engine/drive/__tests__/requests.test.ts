@@ -11,6 +11,7 @@ import { DevsError } from '../../../errors/DevsError.ts';
 import { localHost } from '../../../state/threads/hostIdentity.ts';
 import { internalsOf } from '../../file/FileApp.ts';
 import { step } from '../../node/step.ts';
+import { pendingStop, recordStop } from '../stopRequests.ts';
 
 const State = Annotation.Root({ rounds: Annotation<number>() });
 const ada = { kind: 'human', id: 'ada' } as const;
@@ -78,6 +79,46 @@ describe('requests to a run', () => {
     expect(internalsOf(app).store.threads.signals.pending('r')).toEqual([]);
     await app.cancel('r');
     expect(await app.run('r')).toMatchObject({ status: 'cancelled', reason: 'cancelled by request' });
+  });
+
+  test('the log keeps who asked for what, once, and nothing that changed nothing', async ({ db }) => {
+    const app = rounds(db, 1);
+    const { store } = internalsOf(app);
+    const asked = () =>
+      store.log
+        .list('r', { afterSeq: 0 })
+        .flatMap(({ name, payload }) => (name === 'STOP_REQUESTED' ? [payload] : []));
+    await app.run('r', { rounds: 0 });
+    await app.pause('r');
+    await app.pause('r', { by: ada });
+    expect(pendingStop('r', store)).toMatchObject({ stop: 'pause', principal: null });
+    await app.pause('r', { abort: true, by: { kind: 'policy', id: 'night' } });
+    expect(pendingStop('r', store)).toMatchObject({ stop: 'abort', principal: 'policy:night' });
+    const pauses = [
+      { stop: 'pause', principal: 'human:ada' },
+      { stop: 'abort', principal: 'policy:night' },
+    ];
+    expect(asked()).toEqual(pauses);
+    // Read twice by a driver that was killed in between.
+    for (let n = 0; n < 2; n += 1) recordStop('r', 'p', { kind: 'pause', by: ada }, store);
+    expect(asked()).toEqual([...pauses, pauses[0]]);
+    for (let n = 0; n < 2; n += 1) await app.cancel('r', { by: ada });
+    expect(asked()).toEqual([...pauses, pauses[0], { stop: 'cancel', principal: 'human:ada' }]);
+    await app.pause('r', { by: ada });
+    expect(asked()).toHaveLength(4);
+    expect(pendingStop('r', store)).toBeNull();
+  });
+
+  test('an agent, and who is nobody, cannot stop a run', async ({ db }) => {
+    const app = rounds(db, 1);
+    await app.run('r', { rounds: 0 });
+    const agent = { kind: 'agent', id: 'coder' } as const;
+    for (const stop of [app.pause('r', { by: agent }), app.cancel('r', { by: agent })])
+      await expect(stop).rejects.toMatchObject({ code: 'AGENT_MAY_NOT_DECIDE' });
+    await expect(app.cancel('r', { by: { kind: 'human', id: '' } })).rejects.toThrow(TypeError);
+    await expect(app.cancel('r', { By: ada } as object)).rejects.toThrow('Did you mean `by`?');
+    expect(internalsOf(app).store.threads.signals.pending('r', ['pause', 'cancel'])).toEqual([]);
+    expect(internalsOf(app).store.threads.require('r').status).toBe('waiting');
   });
 
   test('a driver that waits for an answer learns of it', async ({ db, dbPath }) => {

@@ -199,7 +199,7 @@ describe('a request to cancel', () => {
     const app = durable(asking(), { db });
     const { store } = internalsOf(app);
     const status = () => store.threads.require('r').status;
-    const cancel = (id: string) => cancelRun('r', id, { store });
+    const cancel = (id: string) => cancelRun('r', { id, kind: 'cancel' }, { store });
     await app.run('r', {}, { turn: '1' });
     await cancel('x');
     expect(status()).toBe('cancelled');
