@@ -3,7 +3,6 @@ import { type OptionNames, withKnownNames } from '../../config/knownOptions.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
 import { type EncryptionKey, refuseKey } from '../../db/encryptionKey.ts';
 import { DevsError } from '../../errors/DevsError.ts';
-import type { CompiledOf } from '../compile/compileDurable.ts';
 import { type AppFactory, type AppOptions, type KnownGraph, planApp } from '../file/AppFactory.ts';
 import { registerInternals } from '../file/appInternals.ts';
 import type { FileApp } from '../file/FileApp.ts';
@@ -12,7 +11,7 @@ import type { EngineStore } from '../gates/EngineStore.ts';
 import type { Gate } from '../gates/Gate.ts';
 import type { GateOfApp } from '../gates/GateAnswer.ts';
 import { graphFingerprint, graphName } from '../graph/graphShape.ts';
-import type { BuilderOf, GraphSource, NameOf, OutputOf, StateOf, UpdateOf } from '../graph/graphSource.ts';
+import type { GraphOf, GraphSource, NameOf, OutputOf, StateOf, UpdateOf } from '../graph/graphSource.ts';
 import { type OwnGraphGuards, ownGraphProfile } from '../graph/NodeEngine.ts';
 import type { RemoteRuns } from '../remote/RemoteRuns.ts';
 import type { Runs } from '../runs/Runs.ts';
@@ -94,13 +93,7 @@ export function durable<Source extends GraphSource, Answers extends AnswersAt<Na
   { store, ...known }: KnownGraph<StateOf<Source>> & { readonly store?: EngineStore } = ownGraph(
     options.guards,
   ),
-): DurableApp<
-  CompiledOf<BuilderOf<Source>>,
-  StateOf<Source>,
-  UpdateOf<Source>,
-  OutputOf<Source>,
-  GateOfApp<Gates>
-> {
+): DurableApp<GraphOf<Source>, StateOf<Source>, UpdateOf<Source>, OutputOf<Source>, GateOfApp<Gates>> {
   assertGuardNames(withKnownNames('durable()', options, OPTIONS).guards);
   const { file, db, runs, graph, name, busyTimeoutMs, encryptionKey, ...about } = options;
   if ([file, db, runs].filter((place) => place !== undefined).length !== 1)
@@ -134,7 +127,7 @@ const OPTIONS = {
 const FILE_OF_ITS_OWN =
   "With `runs`, each run has its own file, so `store: 'file'` would not be shared: use a BaseStore.";
 
-function ownGraph<State extends object>(guards?: OwnGraphGuards<State>): KnownGraph<State> {
+function ownGraph<State>(guards?: OwnGraphGuards<State>): KnownGraph<State> {
   return { profile: ownGraphProfile(guards), endOf: () => ({ status: 'completed', reason: null }) };
 }
 
