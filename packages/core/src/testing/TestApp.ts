@@ -2,14 +2,13 @@ import type { Database } from 'better-sqlite3';
 import { createDatabase } from '../db/createDatabase.ts';
 import type { DurableApp } from '../engine/app/DurableApp.ts';
 import { type DurableOptions, durable } from '../engine/app/durable.ts';
-import type { CompiledOf } from '../engine/compile/compileDurable.ts';
 import type { DueRuns } from '../engine/drive/drive.ts';
 import type { NotFailed, RunResult } from '../engine/drive/RunResult.ts';
 import type { RunOptions } from '../engine/file/RunOptions.ts';
 import type { AnswersAt, GatesBefore } from '../engine/gates/DeclaredGate.ts';
 import type { Gate, GateAnswer, GateOfApp } from '../engine/gates/Gate.ts';
 import type {
-  BuilderOf,
+  GraphOf,
   GraphSource,
   NameOf,
   OutputOf,
@@ -81,13 +80,7 @@ export function testApp<Source extends GraphSource, Answers extends AnswersAt<Na
     NameOf<Source>,
     GatesBefore<StateOf<Source>, NameOf<Source>, Answers> & Gates
   > = {},
-): TestApp<
-  CompiledOf<BuilderOf<Source>>,
-  StateOf<Source>,
-  UpdateOf<Source>,
-  OutputOf<Source>,
-  GateOfApp<Gates>
-> {
+): TestApp<GraphOf<Source>, StateOf<Source>, UpdateOf<Source>, OutputOf<Source>, GateOfApp<Gates>> {
   return new TestApp(
     (db) => durable<Source, Answers, Gates>(source, { ...options, db, now: clock.now }),
     clock,

@@ -9,6 +9,12 @@ export interface World {
    * @param what - Another one for every call that is meant.
    */
   effect<T = string>(name: string, what: string, result?: T): Promise<T>;
+  /**
+   * The same in a task of the functional API, which is recorded by itself.
+   *
+   * @param what - Another one for every call that is meant; the task returns what comes of it.
+   */
+  call(what: string): Promise<string>;
   /** Whether a service is down: so many times in all, over every process. */
   isDown(service: string, times: number): boolean;
   /** Told of a node's visit, with what it was given. */
@@ -17,7 +23,7 @@ export interface World {
 
 export interface Effect {
   readonly what: string;
-  /** Of the step that made the call; `''` by LangGraph alone. */
+  /** Of the step that made the call; `''` by LangGraph alone. Of a task, what it calls. */
   readonly key: string;
 }
 
@@ -37,6 +43,14 @@ export const effectsIn = (ledger: string): readonly Effect[] =>
 const linesOf = (path: string): readonly string[] =>
   existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : [];
 
+const DONE = 'done: ';
+
+const resultOf = (what: string): string => `${DONE}${what}`;
+
+/** What was called, of the recorded result of a task, as JSON. */
+export const whatGave = (result: string): readonly string[] =>
+  [...result.matchAll(new RegExp(`${DONE}([^"]*)`, 'g'))].map(([, what = '']) => what);
+
 const never = (): Promise<never> => new Promise(() => {});
 
 export class LedgerWorld implements World {
@@ -48,9 +62,13 @@ export class LedgerWorld implements World {
     this.#options = options;
   }
 
-  effect<T = string>(name: string, what: string, result = `done: ${what}` as T): Promise<T> {
+  effect<T = string>(name: string, what: string, result = resultOf(what) as T): Promise<T> {
     const call = (key: string): Promise<T> => this.#call({ what, key }, result);
     return this.#options.isDurable ? step(name, ({ key }) => call(key)) : call('');
+  }
+
+  call(what: string): Promise<string> {
+    return this.#call({ what, key: what }, resultOf(what));
   }
 
   async #call<T>(effect: Effect, result: T): Promise<T> {

@@ -6,6 +6,7 @@ import type { Database } from 'better-sqlite3';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { durable } from '../../src/engine/app/durable.ts';
 import type { Gate } from '../../src/engine/gates/Gate.ts';
+import { copyWith } from '../../src/engine/node/nodeOutput.ts';
 import { described } from './described.ts';
 import type { Program } from './Program.ts';
 import { type Effect, effectsIn, LedgerWorld, type WorldOptions } from './World.ts';
@@ -47,17 +48,15 @@ interface Snapshot {
   }[];
 }
 
-interface Compiled {
-  invoke(
-    input: unknown,
-    config: object,
-  ): Promise<{ readonly __interrupt__?: readonly { readonly id: string; readonly value: unknown }[] }>;
-  getState(config: object): Promise<Snapshot>;
-  getStateHistory(config: object): AsyncIterable<Snapshot>;
+interface Asked {
+  readonly id: string;
+  readonly value: unknown;
 }
 
-interface Compilable {
-  compile(options: object): Compiled;
+interface Compiled {
+  invoke(input: unknown, config: object): Promise<unknown>;
+  getState(config: object): Promise<Snapshot>;
+  getStateHistory(config: object): AsyncIterable<Snapshot>;
 }
 
 /** Runs of a program in which nobody answers for ever. */
@@ -67,27 +66,48 @@ const CONFIG = { configurable: { thread_id: 'run' }, durability: 'sync' } as con
 
 /** By LangGraph alone, in this process. */
 export async function driveByLangGraph(
-  { build, input, answer = String, oneByOne = false }: Program,
+  { build, input, turns = [], triesAgain = false, answer = String, oneByOne = false }: Program,
   dir: string,
 ): Promise<Driven> {
   const { world, ledger } = openWorld(dir, { isDurable: false });
-  const source = build(world) as Compilable & { readonly builder?: Compilable };
-  const graph = (source.builder ?? source).compile({ checkpointer: new MemorySaver() });
+  const graph = compiledAlone<Compiled>(build(world));
   const asked: unknown[][] = [];
-  const error = await errorOf(async () => {
-    let { __interrupt__: open = [] } = await graph.invoke(input, CONFIG);
+  const drive = async (given: unknown): Promise<null> => {
+    let { __interrupt__: open = [] } = openIn(await graph.invoke(given, CONFIG));
     for (let stops = 0; open.length > 0 && stops < MAX_STOPS; stops += 1) {
       const questions = inOrder(open, ({ value }) => value);
       asked.push(questions.map(({ value }) => described(value)));
       const answered = oneByOne ? questions.slice(0, 1) : questions;
       const resume = Object.fromEntries(answered.map(({ id, value }) => [id, answer(value)]));
-      ({ __interrupt__: open = [] } = await graph.invoke(new Command({ resume }), CONFIG));
+      ({ __interrupt__: open = [] } = openIn(await graph.invoke(new Command({ resume }), CONFIG)));
     }
     return null;
-  });
+  };
+  let error: Told['error'] = null;
+  for (const given of [input, ...turns]) {
+    error = await errorOf(() => drive(given));
+    if (error !== null && triesAgain) error = await errorOf(() => drive(null));
+  }
   const told = { error, asked, ...(await readBack(graph)) };
   return { ...told, visits: world.visits.map(described), effects: effectsIn(ledger) };
 }
+
+interface Source<Graph> {
+  readonly compile?: unknown;
+  readonly builder?: { compile(options: object): Graph };
+}
+
+/** As LangGraph alone runs it. An entrypoint is compiled as it is made. */
+export function compiledAlone<Graph>(built: unknown): Graph {
+  const source = built as Source<Graph>;
+  const checkpointer = new MemorySaver();
+  const builder = source.compile === undefined ? source.builder : (source as Source<Graph>['builder']);
+  return builder?.compile({ checkpointer }) ?? (copyWith(source, { checkpointer }) as Graph);
+}
+
+/** An entrypoint returns any value. */
+const openIn = (returned: unknown): { readonly __interrupt__?: readonly Asked[] } =>
+  Object(returned) as { readonly __interrupt__?: readonly Asked[] };
 
 interface Death {
   readonly diesAfter: number;
@@ -97,19 +117,28 @@ interface Death {
 /** By the engine, through `app.run` and `app.decide`: from its beginning, or on from where another process died. */
 export async function driveDurably(program: Program, dir: string, death?: Death): Promise<Driven> {
   const { world, ledger } = openWorld(dir, { isDurable: true, ...death });
-  const { build, input, answer = String, oneByOne = false } = program;
+  const { build, input, turns = [], triesAgain = false, answer = String, oneByOne = false } = program;
   const db = openStateFile(join(dir, 'state.sqlite'));
   const app = durable(build(world) as never, { db });
   const asked: unknown[][] = [];
   try {
-    let ran = await app.run('run', input as never, { throwOnFailure: false });
-    for (let stops = 0; ran.status === 'waiting' && stops < MAX_STOPS; stops += 1) {
-      const gates = inOrder(ran.gates, ({ artifact }) => artifact);
-      asked.push(gates.map(({ artifact }) => described(artifact)));
-      for (const gate of oneByOne ? gates.slice(0, 1) : gates)
-        await app.decide(gate, { value: answer(gate.artifact), by: { kind: 'human', id: 'ada' } });
-      ran = await app.run('run', undefined, { throwOnFailure: false });
+    const drive = async (given?: unknown, turn?: string) => {
+      let ran = await app.run('run', given as never, { throwOnFailure: false, ...(turn && { turn }) });
+      for (let stops = 0; ran.status === 'waiting' && stops < MAX_STOPS; stops += 1) {
+        const gates = inOrder(ran.gates, ({ artifact }) => artifact);
+        asked.push(gates.map(({ artifact }) => described(artifact)));
+        for (const gate of oneByOne ? gates.slice(0, 1) : gates)
+          await app.decide(gate, { value: answer(gate.artifact), by: { kind: 'human', id: 'ada' } });
+        ran = await app.run('run', undefined, { throwOnFailure: false });
+      }
+      return ran;
+    };
+    let ran = await drive(input, turns.length > 0 ? 'turn 0' : undefined);
+    for (const [at, given] of [...turns.entries()]) {
+      if (ran.status === 'failed' && triesAgain) ran = await drive();
+      ran = await drive(given, `turn ${at + 1}`);
     }
+    if (ran.status === 'failed' && triesAgain) ran = await drive();
     const error =
       ran.status === 'completed' ? null : { name: ran.error?.name ?? ran.status, message: `${ran.reason}` };
     const read = await readBack(app.graph as unknown as Compiled);

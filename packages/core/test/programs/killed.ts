@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { recordedKeys } from '../support/recordedKeys.ts';
+import { recordedKeys, taskResults } from '../support/recordedKeys.ts';
 import { type Driven, driveDurably, onceEach } from './drive.ts';
 import type { Program } from './Program.ts';
-import { type Effect, effectsIn } from './World.ts';
+import { type Effect, effectsIn, whatGave } from './World.ts';
 
 /** Where a program's process dies: right after so many calls, the last of which is not recorded. */
 export interface Place {
@@ -46,7 +46,8 @@ export async function goOn(program: Program, { dir, diesAfter }: Place): Promise
   const ledger = join(dir, 'ledger.jsonl');
   const before = effectsIn(ledger);
   if (before.length !== diesAfter) throw new Error(`${before.length} calls were made, not ${diesAfter}.`);
-  const recorded = recordedKeys(join(dir, 'state.sqlite'));
+  const dbPath = join(dir, 'state.sqlite');
+  const recorded = new Set([...recordedKeys(dbPath), ...taskResults(dbPath).flatMap(whatGave)]);
   const { error, values, history, effects } = await driveDurably(program, dir);
   const inFlight = new Set(before.map(({ key }) => key).filter((key) => !recorded.has(key)));
   const seen = new Set(recorded);

@@ -2,6 +2,7 @@ import { agents } from './agents.ts';
 import { channels } from './channels.ts';
 import { commands } from './commands.ts';
 import { errors } from './errors.ts';
+import { functional } from './functional.ts';
 import { interrupts } from './interrupts.ts';
 import type { Programs } from './Program.ts';
 import { sends } from './sends.ts';
@@ -13,6 +14,7 @@ export const programs: Readonly<Record<string, Programs>> = {
   commands,
   subgraphs,
   errors,
+  functional,
   interrupts,
   agents,
   channels,

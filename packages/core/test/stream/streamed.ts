@@ -1,8 +1,9 @@
-import { Command, MemorySaver } from '@langchain/langgraph';
+import { Command } from '@langchain/langgraph';
 import { expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { durable } from '../../src/engine/app/durable.ts';
 import { described } from '../programs/described.ts';
+import { compiledAlone } from '../programs/drive.ts';
 import type { Program } from '../programs/Program.ts';
 import { LedgerWorld } from '../programs/World.ts';
 import { listOf } from '../support/listOf.ts';
@@ -36,10 +37,7 @@ export async function streamedByLangGraph(
   { build, input, answer = String, oneByOne = false }: Program,
   ledger: string,
 ): Promise<{ readonly chunks: readonly Streamed[]; readonly isCut: boolean }> {
-  const source = build(new LedgerWorld({ ledger, isDurable: false })) as { builder?: unknown };
-  const graph = ((source.builder ?? source) as { compile(options: object): Streamable }).compile({
-    checkpointer: new MemorySaver(),
-  });
+  const graph = compiledAlone<Streamable>(build(new LedgerWorld({ ledger, isDurable: false })));
   const told: Told = { chunks: [], begun: new Set() };
   const { chunks } = told;
   let given: unknown = input;
@@ -75,11 +73,11 @@ async function toldUntilStop(
   for await (const [ns, mode, data] of await graph.stream(given, config)) {
     const path = ns.join('|');
     begun.add(path);
-    const isStop = '__interrupt__' in data;
+    const isStop = '__interrupt__' in Object(data);
     if (isStop) stopped.add(path);
     if (isStop && path === '' && mode === 'updates') open.push(...(data['__interrupt__'] as Asked[]));
     if (isStop || (mode === 'values' && (goingOn.delete(path) || stopped.has(path)))) continue;
-    if (mode !== 'updates' || !('__metadata__' in data)) chunks.push(streamed(ns, mode, data));
+    if (mode !== 'updates' || !('__metadata__' in Object(data))) chunks.push(streamed(ns, mode, data));
   }
 }
 

@@ -2,13 +2,24 @@ import { createDatabase } from '../../src/db/createDatabase.ts';
 
 /** The calls whose results are in the state file. */
 export function recordedKeys(dbPath: string): ReadonlySet<string> {
-  const db = createDatabase({ dbPath });
-  const keys = db
-    .prepare<[], string>(
+  return new Set(
+    textsIn(
+      dbPath,
       "SELECT thread_id || '/' || lg_task_id || '/' || name FROM agent_steps WHERE state = 'done'",
-    )
-    .pluck()
-    .all();
+    ),
+  );
+}
+
+/** The recorded results of tasks of the functional API, as JSON. */
+export const taskResults = (dbPath: string): readonly string[] =>
+  textsIn(
+    dbPath,
+    "SELECT result_json FROM agent_steps WHERE state = 'done' AND name LIKE 'task %' AND result_json IS NOT NULL",
+  );
+
+function textsIn(dbPath: string, sql: string): readonly string[] {
+  const db = createDatabase({ dbPath });
+  const texts = db.prepare<[], string>(sql).pluck().all();
   db.close();
-  return new Set(keys);
+  return texts;
 }

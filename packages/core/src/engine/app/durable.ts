@@ -3,14 +3,13 @@ import { type OptionNames, withKnownNames } from '../../config/knownOptions.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
 import { type EncryptionKey, refuseKey } from '../../db/encryptionKey.ts';
 import { DevsError } from '../../errors/DevsError.ts';
-import type { CompiledOf } from '../compile/compileDurable.ts';
 import { type AppFactory, type AppOptions, type KnownGraph, planApp } from '../file/AppFactory.ts';
 import { type FileApp, registerInternals } from '../file/FileApp.ts';
 import type { AnswersAt, GateOf, GatesBefore } from '../gates/DeclaredGate.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import type { Gate, GateOfApp } from '../gates/Gate.ts';
 import { graphFingerprint, graphName } from '../graph/graphShape.ts';
-import type { BuilderOf, GraphSource, NameOf, OutputOf, StateOf, UpdateOf } from '../graph/graphSource.ts';
+import type { GraphOf, GraphSource, NameOf, OutputOf, StateOf, UpdateOf } from '../graph/graphSource.ts';
 import { type OwnGraphGuards, ownGraphProfile } from '../graph/NodeEngine.ts';
 import type { RemoteRuns } from '../remote/RemoteRuns.ts';
 import type { Runs } from '../runs/Runs.ts';
@@ -92,13 +91,7 @@ export function durable<Source extends GraphSource, Answers extends AnswersAt<Na
   { store, ...known }: KnownGraph<StateOf<Source>> & { readonly store?: EngineStore } = ownGraph(
     options.guards,
   ),
-): DurableApp<
-  CompiledOf<BuilderOf<Source>>,
-  StateOf<Source>,
-  UpdateOf<Source>,
-  OutputOf<Source>,
-  GateOfApp<Gates>
-> {
+): DurableApp<GraphOf<Source>, StateOf<Source>, UpdateOf<Source>, OutputOf<Source>, GateOfApp<Gates>> {
   assertGuardNames(withKnownNames('durable()', options, OPTIONS).guards);
   const { file, db, runs, graph, name, busyTimeoutMs, encryptionKey, ...about } = options;
   if ([file, db, runs].filter((place) => place !== undefined).length !== 1)
@@ -132,7 +125,7 @@ const OPTIONS = {
 const FILE_OF_ITS_OWN =
   "With `runs`, each run has its own file, so `store: 'file'` would not be shared: use a BaseStore.";
 
-function ownGraph<State extends object>(guards?: OwnGraphGuards<State>): KnownGraph<State> {
+function ownGraph<State>(guards?: OwnGraphGuards<State>): KnownGraph<State> {
   return { profile: ownGraphProfile(guards), endOf: () => ({ status: 'completed', reason: null }) };
 }
 

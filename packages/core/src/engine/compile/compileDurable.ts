@@ -43,7 +43,14 @@ import { callOf, gatedGraph, gatesWithin, isGraph, type NodeRunnable } from './g
 /** Far above any guard of ours, so that LangGraph's own limit never fires first (law L7). */
 const LANGGRAPH_RECURSION_LIMIT = 1_000_000;
 
-interface CompileOptions<State> {
+/** Of every call of a durable graph. */
+export const ENGINE_CONFIG = {
+  durability: 'sync',
+  recursionLimit: LANGGRAPH_RECURSION_LIMIT,
+  configurable: { __pregel_strict_resume: true },
+} as const;
+
+export interface CompileOptions<State> {
   readonly checkpointer: BaseCheckpointSaver;
   readonly engine: NodeEngine<State>;
   readonly gates: DeclaredGates<State>;
@@ -52,10 +59,8 @@ interface CompileOptions<State> {
   readonly carried?: CompileSettings;
 }
 
-export type CompiledOf<Builder extends CompilableBuilder> = ReturnType<Builder['compile']>;
-
 interface DurableGraph<Builder extends CompilableBuilder> {
-  readonly graph: CompiledOf<Builder>;
+  readonly graph: ReturnType<Builder['compile']>;
   readonly shape: GraphShape;
   /** Where a run of it stops. */
   readonly breakpoints: Breakpoints;
@@ -89,11 +94,7 @@ export function compileDurable<
   const stops = { interruptBefore: [...breakpoints.before], interruptAfter: [...breakpoints.after] };
   const compiled = guarded.compile({ ...(named as object), ...(stops as object), checkpointer });
   addGuardChannels(compiled);
-  const graph = compiled.withConfig(config).withConfig({
-    durability: 'sync',
-    recursionLimit: LANGGRAPH_RECURSION_LIMIT,
-    configurable: { __pregel_strict_resume: true },
-  });
+  const graph = compiled.withConfig(config).withConfig(ENGINE_CONFIG);
   const channels = [...new Set([...Object.keys(guarded.channels), ...GUARD_NAMES])];
   const declared = Object.fromEntries([...gates.keys()].map((node) => [node, 'node_gate'] as const));
   const shape = graphShape({
@@ -103,7 +104,7 @@ export function compileDurable<
     answers: Object.fromEntries([...gates].map(([name, gate]) => [name, answerForm(gate)])),
   });
   // The copy has the builder's own types; LangGraph's `withConfig` forgets them.
-  return { graph: graph as unknown as CompiledOf<Builder>, shape, breakpoints };
+  return { graph: graph as unknown as ReturnType<Builder['compile']>, shape, breakpoints };
 }
 
 /** LangGraph adds a node for every error handler, named after the node it is for. */
@@ -112,7 +113,7 @@ function ownNodes(nodes: Readonly<Record<string, { readonly isErrorHandler?: boo
 }
 
 /** Only where the checkpoint is written and read: what LangGraph shows, streams and checks is by the builder's channels. */
-function addGuardChannels({ channels }: { readonly channels: object }): void {
+export function addGuardChannels({ channels }: { readonly channels: object }): void {
   const missing = GUARD_NAMES.filter((name) => !Object.hasOwn(channels, name));
   Object.assign(channels, Object.fromEntries(missing.map((name) => [name, channelOf(GUARD_CHANNELS[name])])));
 }
@@ -129,7 +130,7 @@ function assertNoReservedName(channels: readonly string[]): void {
   throw new TypeError(`The channel name "${taken}" is reserved: rename it in the state of the graph.`);
 }
 
-function assertLimit(maxDepth: number): void {
+export function assertLimit(maxDepth: number): void {
   if (Number.isSafeInteger(maxDepth) && maxDepth >= 1) return;
   throw new RangeError(`maxDepth must be a whole number of at least 1, got ${String(maxDepth)}.`);
 }

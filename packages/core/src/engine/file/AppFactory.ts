@@ -18,7 +18,8 @@ import { NullRunStore } from '../../state/NullRunStore.ts';
 import type { HostIdentity } from '../../state/threads/hostIdentity.ts';
 import { type InnerBreakpoints, innerBreakpoints } from '../breakpoints/Breakpoint.ts';
 import { assertGraphChanges } from '../change/graphChanges.ts';
-import { type CompiledOf, compileDurable } from '../compile/compileDurable.ts';
+import { compileDurable } from '../compile/compileDurable.ts';
+import { compileEntrypoint } from '../compile/compileEntrypoint.ts';
 import type { Engine, ReleaseRun } from '../drive/Engine.ts';
 import type { AgentAction } from '../entropy/EntropyPart.ts';
 import type { EntropyOptions } from '../entropy/scoreEntropy.ts';
@@ -29,10 +30,11 @@ import { type DeclaredGates, type GivenGates, parsedGates } from '../gates/parse
 import type { EngineGraph } from '../graph/EngineGraph.ts';
 import type { DeclaredChanges, GraphShape } from '../graph/graphShape.ts';
 import {
-  type BuilderOf,
   type CompileSettings,
+  type GraphOf,
   type GraphSource,
   type OutputOf,
+  type ReadSource,
   readGraphSource,
   type StateOf,
   type UpdateOf,
@@ -142,7 +144,7 @@ export class AppFactory<Graph, State, Update, Output = State> {
   readonly now: () => number;
   readonly #options: PlanOptions<State>;
   readonly #known: KnownGraph<State & object>;
-  readonly #builder: StateGraph<unknown, State & object, Update, string>;
+  readonly #source: ReadSource<State & object, Update, string>;
   readonly #carried: CompileSettings;
   readonly #gates: DeclaredGates<State & object>;
   readonly #budget: Budget;
@@ -157,14 +159,16 @@ export class AppFactory<Graph, State, Update, Output = State> {
     const { events = new EventBus(), now = Date.now, newId = randomUUID, store } = options;
     assertThreshold(options.guards);
     this.#limits = validLimits(options.limits);
-    const { builder, carried } = readGraphSource<State & object, Update, string>(source, options.gates);
+    const read = readGraphSource<State & object, Update, string>(source, options.gates);
+    const { carried } = read;
+    if ('entrypoint' in read) assertForEntrypoint(options);
     this.#gates = parsedGates(options.gates as GivenGates<State & object> | undefined);
     this.#budget = parseBudget(options.budget ?? {});
     this.#keep = keptEvents(options.streams);
     registerSecrets(options.secrets);
     this.#prices = pricesOf(options.prices);
-    this.#breakpoints = innerBreakpoints(builder);
-    this.#builder = builder;
+    this.#breakpoints = 'builder' in read ? innerBreakpoints(read.builder) : new Map();
+    this.#source = read;
     this.#carried = carried;
     this.#options = options;
     this.#known = known;
@@ -241,18 +245,20 @@ export class AppFactory<Graph, State, Update, Output = State> {
   ) {
     const { profile } = this.#known;
     const { version = '1' } = this.#options;
-    const { graph, ...compiled } = compileDurable<
-      State & object,
-      Update,
-      string,
-      StateGraph<unknown, State & object, Update, string>
-    >(this.#builder, {
+    const settings = {
       checkpointer,
       engine: { ...engine, profile, breakpoints: this.#breakpoints },
       gates: this.#gates,
       version,
       carried,
-    });
+    };
+    const { graph, ...compiled } =
+      'entrypoint' in this.#source
+        ? compileEntrypoint(this.#source.entrypoint, settings)
+        : compileDurable<State & object, Update, string, StateGraph<unknown, State & object, Update, string>>(
+            this.#source.builder,
+            settings,
+          );
     const { graphChanges } = this.#options;
     if (graphChanges !== undefined) assertGraphChanges(graphChanges, compiled.shape);
     // The copy has the types of the builder that it is of.
@@ -267,12 +273,20 @@ function assertThreshold({
   assertUnitInterval('entropyThreshold', entropyThreshold);
 }
 
+/** An entrypoint has one node, and no state before or after others. @throws TypeError */
+function assertForEntrypoint({ gates, guards }: PlanOptions<never>): void {
+  if (Object.keys(gates ?? {}).length > 0)
+    throw new TypeError('`gates` are for nodes of a StateGraph: ask with interrupt() in the entrypoint.');
+  if (guards?.entropy !== undefined)
+    throw new TypeError('`guards.entropy` is for a StateGraph: an entrypoint has no state between nodes.');
+}
+
 /** Checks a graph and its options; nothing is opened or written. @throws RangeError, TypeError as `durable`. */
 export function planApp<Source extends GraphSource>(
   source: Source,
   options: PlanOptions<StateOf<Source>>,
   known: KnownGraph<StateOf<Source>>,
-): AppFactory<CompiledOf<BuilderOf<Source>>, StateOf<Source>, UpdateOf<Source>, OutputOf<Source>> {
+): AppFactory<GraphOf<Source>, StateOf<Source>, UpdateOf<Source>, OutputOf<Source>> {
   return new AppFactory(source, options, known);
 }
 

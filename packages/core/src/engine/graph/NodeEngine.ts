@@ -107,7 +107,7 @@ export interface OwnGraphGuards<State> {
 }
 
 /** How the runner reads a graph it knows nothing about: no tasks, and only `progress()` is progress. */
-export function ownGraphProfile<State extends object>({
+export function ownGraphProfile<State>({
   entropy = null,
   polling,
 }: OwnGraphGuards<State> = {}): GraphProfile<State> {

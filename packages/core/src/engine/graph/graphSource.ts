@@ -1,20 +1,31 @@
 import type { Command, START, StateGraph } from '@langchain/langgraph';
 import type { BaseCache, BaseStore } from '@langchain/langgraph-checkpoint';
 import { type Breakpoints, breakpointsOf, type CompiledBreakpoints } from '../breakpoints/Breakpoint.ts';
+import { type EntrypointGraph, type EntrypointSource, isEntrypoint } from './entrypointSource.ts';
 
 /** A builder, for the type its own `compile` returns: with its input, output and node names. */
 export interface CompilableBuilder {
   compile(options?: never): unknown;
 }
 
-/** A graph as its author has it: its builder, what `compile` made of that, or an agent that has one as its `graph`. */
+/**
+ * A graph as its author has it: its builder, what `compile` made of that, an agent that has one as its `graph`, or what
+ * `entrypoint()` made of a function.
+ */
 export type GraphSource =
   | CompilableBuilder
   | { readonly builder: CompilableBuilder }
-  | { readonly graph: { readonly builder: CompilableBuilder } };
+  | { readonly graph: { readonly builder: CompilableBuilder } }
+  | EntrypointSource;
 
-/** The builder of a source. */
-export type BuilderOf<Source> = Source extends CompilableBuilder
+type IsEntrypoint<Source> = [Source] extends [never] ? false : Source extends EntrypointSource ? true : false;
+
+/** What runs of a source are executed by: LangGraph's graph, in the types of its author. */
+export type GraphOf<Source> =
+  IsEntrypoint<Source> extends true ? Source : ReturnType<BuilderOf<Source>['compile']>;
+
+/** The builder of a source; an entrypoint has none. */
+type BuilderOf<Source> = Source extends CompilableBuilder
   ? Source
   : Source extends { readonly builder: infer Builder extends CompilableBuilder }
     ? Builder
@@ -46,24 +57,39 @@ interface Agent<Input = never, State = unknown> {
 
 type IsAgent<Source> = [Source] extends [never] ? false : Source extends Agent ? true : false;
 
-/** The input of its nodes. */
+/** The input of its nodes; of an entrypoint the return value, which is what a reader of the run finds. */
 export type StateOf<Source> =
-  IsAgent<Source> extends true
-    ? Source extends Agent<never, infer State>
-      ? State & object
-      : never
-    : TypesOf<Source>['state'] & object;
+  IsEntrypoint<Source> extends true
+    ? OutputOfEntrypoint<Source>
+    : IsAgent<Source> extends true
+      ? Source extends Agent<never, infer State>
+        ? State & object
+        : never
+      : TypesOf<Source>['state'] & object;
 
 /** The input of a run. */
 export type UpdateOf<Source> =
-  IsAgent<Source> extends true
-    ? Source extends { invoke(input: infer Input, ...more: never): unknown }
-      ? Exclude<Input, Command | null>
+  IsEntrypoint<Source> extends true
+    ? Source extends EntrypointSource<infer Input>
+      ? Input
       : never
-    : TypesOf<Source>['update'];
+    : IsAgent<Source> extends true
+      ? Source extends { invoke(input: infer Input, ...more: never): unknown }
+        ? Exclude<Input, Command | null>
+        : never
+      : TypesOf<Source>['update'];
 
 /** The return value of its `invoke`; the state, where its type does not know the names in it. */
-export type OutputOf<Source> = IsAgent<Source> extends true ? StateOf<Source> : OutputOfGraph<Source>;
+export type OutputOf<Source> =
+  IsEntrypoint<Source> extends true
+    ? OutputOfEntrypoint<Source>
+    : IsAgent<Source> extends true
+      ? StateOf<Source>
+      : OutputOfGraph<Source>;
+
+/** The value of `entrypoint.final`, where it returns that. */
+type OutputOfEntrypoint<Source> =
+  Source extends EntrypointSource<unknown, infer Output> ? Awaited<Output> : never;
 
 type OutputOfGraph<Source> =
   BuilderOf<Source> extends { compile(options?: never): { invoke(...given: never): Promise<infer Output> } }
@@ -72,10 +98,13 @@ type OutputOfGraph<Source> =
       : Output
     : StateOf<Source>;
 
-/** The nodes its type knows: of a builder that is filled step by step none, and then any name may be one. */
-export type NameOf<Source> = [Exclude<TypesOf<Source>['name'], typeof START>] extends [never]
-  ? string
-  : Exclude<TypesOf<Source>['name'], typeof START>;
+/** The nodes its type knows: of a builder that is filled step by step none, and then any name may be one. An entrypoint takes no gate. */
+export type NameOf<Source> =
+  IsEntrypoint<Source> extends true
+    ? never
+    : [Exclude<TypesOf<Source>['name'], typeof START>] extends [never]
+      ? string
+      : Exclude<TypesOf<Source>['name'], typeof START>;
 
 /** What its author compiled a graph with, besides the checkpointer, which is the engine's. */
 export interface CompileSettings {
@@ -98,40 +127,45 @@ interface CompiledFields extends Omit<CompileSettings, 'breakpoints'>, CompiledB
   readonly builder?: unknown;
 }
 
+/** What is compiled: a builder, or an entrypoint. */
+export type ReadSource<State, Update, Name extends string> =
+  | { readonly builder: StateGraph<unknown, State, Update, Name>; readonly carried: CompileSettings }
+  | { readonly entrypoint: EntrypointGraph; readonly carried: CompileSettings };
+
 /**
- * The builder of a graph, and what else it was compiled with.
+ * The builder of a graph, or an entrypoint, and what else it was compiled with.
  *
- * @throws TypeError with the way out for what has no builder.
+ * @throws TypeError for what is neither.
  */
 export function readGraphSource<State, Update, Name extends string>(
   given: unknown,
   gates: object = {},
-): { readonly builder: StateGraph<unknown, State, Update, Name>; readonly carried: CompileSettings } {
+): ReadSource<State, Update, Name> {
   if (isBuilder(given)) return { builder: given as StateGraph<unknown, State, Update, Name>, carried: {} };
   const source = isCompiled(given) ? given : graphOf(given);
-  const { builder } = source;
-  if (!isBuilder(builder)) throw new TypeError(NO_BUILDER);
-  const { store, cache, name, description, config } = source;
+  const { builder, store, cache, name, description, config } = source;
   const carried = {
     ...(store !== undefined && { store }),
     ...(cache !== undefined && { cache }),
     ...(name !== undefined && { name }),
     ...(description !== undefined && { description }),
-    ...(config !== undefined && { config }),
-    breakpoints: stopsOf(source, builder as SourceBuilder, gates),
   };
-  return { builder: builder as StateGraph<unknown, State, Update, Name>, carried };
+  if (isEntrypoint(source)) return { entrypoint: source, carried };
+  if (!isBuilder(builder)) throw new TypeError(NO_GRAPH);
+  const breakpoints = stopsOf(source, builder as SourceBuilder, gates);
+  return {
+    builder: builder as StateGraph<unknown, State, Update, Name>,
+    carried: { ...carried, ...(config !== undefined && { config }), breakpoints },
+  };
 }
 
-const NO_BUILDER =
-  'A graph made by entrypoint() has no nodes to record: make its function a node of a StateGraph, and ' +
-  'each task() it calls a step() in that node.';
+const NO_GRAPH = 'Expected a StateGraph, compiled or not, or an entrypoint.';
 
 /** Of an agent as `createAgent` makes it: the graph it calls. */
 function graphOf(agent: unknown): CompiledFields {
   const { graph } = Object(agent) as { readonly graph?: unknown };
   if (isCompiled(graph)) return graph;
-  throw new TypeError('Expected a StateGraph, compiled or not.');
+  throw new TypeError(NO_GRAPH);
 }
 
 function stopsOf(source: CompiledBreakpoints, { nodes }: SourceBuilder, gates: object): Breakpoints {

@@ -16,6 +16,7 @@ import type { NodeExecution } from '../execution/nodeExecution.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import type { GraphProfile, NodeEngine } from '../graph/NodeEngine.ts';
 import { waitInterrupt } from '../waits/waits.ts';
+import { CallsInFlight } from './CallsInFlight.ts';
 import { InnerRuns } from './innerRuns.ts';
 import { UnrecordedCalls } from './UnrecordedCalls.ts';
 
@@ -44,6 +45,7 @@ export class ActiveNode {
   readonly isResumed: boolean;
   /** `place/name` of every step of this execution. */
   readonly stepNames = new Set<string>();
+  readonly #claims: Claims = { names: this.stepNames, waits: new Map() };
   readonly calls = new CallsInFlight();
   readonly unrecorded = new UnrecordedCalls(() => this.calls.isInside);
   /** A question before a call: the node leaves with it, even if it caught it. */
@@ -75,10 +77,29 @@ export class ActiveNode {
     if (visit.attempt > 1) this.#inner = new InnerRuns(config);
   }
 
+  /** What is used in this execution of the node, or of the task in it that runs this code. */
+  get claims(): Claims {
+    const inTask = taskClaims.getStore();
+    return inTask?.active === this ? inTask.claims : this.#claims;
+  }
+
+  /** Runs a task in it, which uses the names of its place anew in every execution. */
+  runTask<T>(work: () => T): T {
+    return taskClaims.run({ active: this, claims: { names: new Set(), waits: new Map() } }, work);
+  }
+
   get told(): NodeActivities {
     const { visit, taskId, runs, events } = this;
     this.#told ??= new NodeActivities({ visit, taskId, runs, events, now: this.#engine.now });
     return this.#told;
+  }
+
+  /** Counts the waits of one name in one place, from 1. */
+  countWait(claim: string): number {
+    const { waits } = this.claims;
+    const count = (waits.get(claim) ?? 0) + 1;
+    waits.set(claim, count);
+    return count;
   }
 
   get inner(): InnerRuns {
@@ -108,6 +129,16 @@ export class ActiveNode {
   }
 }
 
+/** What one execution of a node, or of a task in it, has used. */
+interface Claims {
+  /** `place/name` of its steps. */
+  readonly names: Set<string>;
+  /** Of its waits, how many of a name. */
+  readonly waits: Map<string, number>;
+}
+
+const taskClaims = new AsyncLocalStorage<{ readonly active: ActiveNode; readonly claims: Claims }>();
+
 /** A visit whose steps are recorded. */
 export type RecordedNode = ActiveNode & { readonly store: EngineStore };
 
@@ -115,50 +146,9 @@ export function isRecorded(active: ActiveNode): active is RecordedNode {
   return active.store !== null;
 }
 
-/** Set inside a call: one that waited for the calls in flight would wait for itself. */
-const insideCall = new AsyncLocalStorage<true>();
-
-/** The calls of one visit of a node that have begun and not ended. */
-class CallsInFlight {
-  readonly #calls = new Set<Promise<void>>();
-
-  /** Whether this code runs inside one of them. */
-  get isInside(): boolean {
-    return insideCall.getStore() === true;
-  }
-
-  track<T>(call: () => Promise<T>): Promise<T> {
-    const running = insideCall.run(true, call);
-    const forget = (): void => {
-      this.#calls.delete(ended);
-    };
-    const ended: Promise<void> = running.then(forget, forget);
-    this.#calls.add(ended);
-    return running;
-  }
-
-  /** Resolves when one of them has ended; `null` when there is none to wait for. */
-  next(): Promise<void> | null {
-    return this.#calls.size === 0 || this.isInside ? null : Promise.race(this.#calls);
-  }
-
-  /** Resolves when all have ended, however they did. */
-  async settled(): Promise<void> {
-    while (this.#calls.size > 0) await Promise.all(this.#calls);
-  }
-}
-
 /** The waits of one execution of a node. */
 class NodeWaits {
-  readonly #begun = new Map<string, number>();
   readonly #left = new Map<string, Interrupt>();
-
-  /** Counts the waits of one name in one place, from 1. */
-  count(claim: string): number {
-    const count = (this.#begun.get(claim) ?? 0) + 1;
-    this.#begun.set(claim, count);
-    return count;
-  }
 
   /** A wait that has not ended: its node is left, whatever its author makes of what is thrown. */
   leaveAt(wait: Wait): GraphInterrupt {

@@ -1,6 +1,6 @@
 // The update that a node writes, the engine's additions to it, and the state that both lead to.
 
-import { BinaryOperatorAggregate, COMMAND_SYMBOL, Command, isCommand } from '@langchain/langgraph';
+import { BinaryOperatorAggregate, COMMAND_SYMBOL, Command, END, isCommand } from '@langchain/langgraph';
 import type { GuardedState } from '../execution/nodeExecution.ts';
 import type { GateOpening } from '../gates/TaskFailureGate.ts';
 import type { GraphProfile, NodeUpdate } from '../graph/NodeEngine.ts';
@@ -50,6 +50,26 @@ export class NodeOutput {
   toReturn(additions: Additions = {}): unknown {
     return withAdditions(withoutMetadata(this.#raw), additions);
   }
+}
+
+/** The return value of an entrypoint, which is no update, whatever is in it. LangGraph gets it unchanged. */
+export class EntrypointOutput extends NodeOutput {
+  readonly #value: unknown;
+
+  constructor(value: unknown) {
+    super([[END, finalValue(value)]]);
+    this.#value = value;
+  }
+
+  override toReturn(): unknown {
+    return this.#value;
+  }
+}
+
+/** What the caller of an entrypoint gets of it. */
+function finalValue(value: unknown): unknown {
+  const { __lg_type: type, value: returned } = Object(value) as { __lg_type?: unknown; value?: unknown };
+  return type === '__pregel_final' ? returned : value;
 }
 
 function allWrites(raw: unknown): readonly ChannelWrite[] {

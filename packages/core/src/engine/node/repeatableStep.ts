@@ -3,9 +3,9 @@
 import { isGraphBubbleUp } from '@langchain/langgraph';
 import { faultInside, isRefusal } from '../execution/EngineFaults.ts';
 import { asThrowable } from '../execution/thrown.ts';
-import { activeNode, currentNode, isAlone } from './ActiveNode.ts';
+import { type ActiveNode, activeNode, currentNode, isAlone } from './ActiveNode.ts';
 import { type StepFunction, type StepOptions, step } from './step.ts';
-import { claimOf, stepPlace } from './stepPlace.ts';
+import { claimOf, type StepPlace, stepPlace } from './stepPlace.ts';
 
 /**
  * A step with a name that can be used again: the second call in one place is `name 2`. A call that throws gives its name
@@ -17,16 +17,22 @@ export async function repeatableStep<T>(
   options: StepOptions = {},
 ): Promise<T> {
   if (isAlone()) return step(name, fn, options);
-  const { stepNames } = activeNode('step()');
-  const place = stepPlace(activeNode('step()'));
-  let free = name;
-  for (let count = 2; stepNames.has(claimOf(place, free)); count += 1) free = `${name} ${count}`;
+  const active = activeNode('step()');
+  const place = stepPlace(active);
+  const free = freeName(active, place, name);
   try {
     return await step(free, fn, options);
   } catch (error) {
-    stepNames.delete(claimOf(place, free));
+    for (const names of [active.claims.names, active.stepNames]) names.delete(claimOf(place, free));
     throw error;
   }
+}
+
+/** The name with the next number that is not used in a place: `name`, `name 2`, … */
+export function freeName({ claims }: ActiveNode, place: StepPlace, name: string): string {
+  let free = name;
+  for (let count = 2; claims.names.has(claimOf(place, free)); count += 1) free = `${name} ${count}`;
+  return free;
 }
 
 /** Whether an error is the call's own failure, and not a stop or an end of the node around it. */

@@ -54,6 +54,7 @@ import { type Depth, depthWarnings } from './depth.ts';
 import {
   type ChannelWrite,
   decidedWrites,
+  EntrypointOutput,
   fieldsOf,
   guardsAmong,
   mergedState,
@@ -62,6 +63,7 @@ import {
 } from './nodeOutput.ts';
 import { askAtEntry, type Entered, suspendIfStuck, towardsGoal } from './nodeQuestions.ts';
 import { openSessions, withInnerBreakpoints } from './openSessions.ts';
+import { withRecordedTasks } from './recordedTasks.ts';
 import { withToolCalls } from './toolCalls.ts';
 import { WithheldAnswers } from './WithheldAnswers.ts';
 
@@ -71,6 +73,8 @@ export interface GuardedNode<State> {
   readonly name: string;
   readonly run: NodeFunction<State>;
   readonly gate: AnyGate<State> | null;
+  /** Of an entrypoint: it returns a value, and no update of a state. @defaultValue false */
+  readonly returnsValue?: boolean;
   /** The graph's state as the super-step began, whatever the node is given; `null` outside a graph. */
   readonly stateAt: (config: LangGraphRunnableConfig) => State | null;
   /** The state with what this node writes, as the graph's reducers merge it. */
@@ -127,7 +131,9 @@ async function executeNode<State extends object>(
   } = entered.runNode
     ? await runBody(throughGate(node, entered), before, config, { visit, engine })
     : { left: {}, progressed: false, notes: [] };
-  const output = new NodeOutput(left.handedUp ? left.handedUp.command : left.returned);
+  const outputOf = (raw: unknown): NodeOutput =>
+    node.returnsValue ? new EntrypointOutput(raw) : new NodeOutput(raw);
+  const output = outputOf(left.handedUp ? left.handedUp.command : left.returned);
 
   const progressed =
     hasProgressed ||
@@ -148,7 +154,7 @@ async function executeNode<State extends object>(
   });
   const findings = [...engine.profile.findings(before, after), ...suspended.findings];
   if (isCutOff(visit)) throw new GraphDrained('aborted'); // its output has no place any more
-  const written = writtenOf(result, engine.profile);
+  const written = writtenOf(outputOf(result), engine.profile);
   recordAction(visit, { before: state, output: written, startedAt, findings, notes }, engine);
   writeChannels(config, beside);
   writeGuards(config, guardsAmong({ ...stamped, ...suspended.update }, engine.profile));
@@ -162,8 +168,7 @@ const throughGate = <State>(node: GuardedNode<State>, { through }: Entered<State
     ? node
     : { ...node, run: through(node.run as NodeFunction<never>) as NodeFunction<State> };
 
-function writtenOf<State>(result: unknown, { isImmutable }: NodeEngine<State>['profile']): NodeOutput {
-  const written = new NodeOutput(result);
+function writtenOf<State>(written: NodeOutput, { isImmutable }: NodeEngine<State>['profile']): NodeOutput {
   if (isImmutable) for (const [, value] of written.writes) makeLasting(value);
   return written;
 }
@@ -183,7 +188,7 @@ async function runBody<State extends object>(
     const taskId = engine.profile.taskIdOf(state, visit.node);
     const active = new ActiveNode({ visit, taskId, config: own }, engine);
     engine.streams?.of(visit.lease)?.taskBegins({ id: visit.lgTaskId, node: visit.node, step: visit.step });
-    const body = () => node.run(state, withToolCalls(own, active.unrecorded));
+    const body = () => node.run(state, withRecordedTasks(withToolCalls(own, active.unrecorded)));
     if (diedAt(`before node ${node.name}`)) await neverEnds();
     const left = await executeBody(active, body).then(returned, handedUp);
     if (diedAt(`after node ${node.name}`)) await neverEnds();

@@ -105,13 +105,32 @@ export async function step<T>(name: string, fn: StepFunction<T>, options: StepOp
   const place = stepPlace(active);
   claimName(active, place, name);
   if (!isRecorded(active)) return callUnrecorded(active, { ...active.visit, lgTaskId: place.id, name }, fn);
+  const { isRetry } = place;
+  return recordedCall<T>({ active, key: () => recordedKey(active, place, name), isRetry }, fn, options);
+}
+
+/** A call that is recorded under a key of its own. */
+interface CallToRecord {
+  readonly active: RecordedNode;
+  readonly key: () => StepKey | Promise<StepKey>;
+  /** In a retry by LangGraph. */
+  readonly isRetry: boolean;
+  /** Of the functional API: it may ask and wait. @defaultValue false */
+  readonly isTask?: boolean;
+}
+
+/** @throws as {@link step}. */
+export async function recordedCall<T>(
+  { active, key, ...how }: CallToRecord,
+  fn: StepFunction<T>,
+  options: StepOptions = {},
+): Promise<T> {
   if (active.fault !== null) throw active.fault;
   try {
     while (shouldYield(SUPER_STEP_SLICE_MS)) await yieldToEventLoop();
-    const key = recordedKey(active, place, name);
-    const { isRetry } = place;
-    const id = key instanceof Promise ? await key : key;
-    return await recordedStep<T>({ active, id, isRetry }, fn, options);
+    const found = key();
+    const id = found instanceof Promise ? await found : found;
+    return await recordedStep<T>({ active, id, ...how }, fn, options);
   } catch (error) {
     // A node may catch what its steps throw, and LangGraph's ToolNode tells the model: the engine's own faults end it.
     active.fault ??= isRefusal(error) ? new RefusedResult(error) : faultOf(error, active);
@@ -149,15 +168,10 @@ async function callUnrecorded<T>(active: ActiveNode, key: StepKey, fn: StepFunct
   }
 }
 
-interface StepRequest {
-  readonly active: RecordedNode;
-  readonly id: StepKey;
-  /** In a retry by LangGraph. */
-  readonly isRetry: boolean;
-}
+type StepRequest = Omit<CallToRecord, 'key'> & { readonly id: StepKey };
 
 async function recordedStep<T>(
-  { active, id, isRetry }: StepRequest,
+  { active, id, isRetry, isTask = false }: StepRequest,
   fn: StepFunction<T>,
   options: StepOptions,
 ): Promise<T> {
@@ -170,27 +184,34 @@ async function recordedStep<T>(
   // Looked at once the file is free: until then the node may be left.
   const mayBegin = (): void => assertMayBegin(active, options);
   let written: StepResult | null = null;
-  const makeIt = async (attempt: number, reserve?: Reserve): Promise<void> => {
-    written = await makeCall(active, { ...begun, ...(reserve && { reserve }) }, attempt, fn);
-  };
+  const makeIt = (attempt: number, reserve?: Reserve): Promise<void> =>
+    active.calls.track(
+      async () => {
+        written = await makeCall(active, { ...begun, ...(reserve && { reserve }) }, attempt, fn);
+      },
+      isTask ? 'task' : 'step',
+    );
   if (begun.kind !== 'work' && store.budgets.isLimited(visit.threadId)) {
     await admitCall(active, { ...begun, declared }, { assertMayBegin: mayBegin, make: makeIt });
   } else {
     const { made } = await runs.whenFree(() => {
       mayBegin();
       const { attempt } = runs.beginStep(visit, begun, () => UNLIMITED);
-      return { made: active.calls.track(() => makeIt(attempt ?? 1)) };
+      return { made: makeIt(attempt ?? 1) };
     });
     await made;
   }
   return (await writtenResult(written, id, store.steps)) as T;
 }
 
-/** Work within a call is a part of it: a drain waits for the call, and what it has cost is not thrown away. */
+/**
+ * Work within a call is a part of it: a drain waits for the call, and what it has cost is not thrown away. A task that runs
+ * beside the one that the node was left with comes to its end.
+ */
 function assertMayBegin({ visit, calls, hasThrown }: RecordedNode, { kind }: StepOptions): void {
   const isPart = kind === 'work' && calls.isInside;
   if (visit.isDraining() && !isPart) throw new GraphDrained('stopped before a step');
-  if (hasThrown) throw new GraphDrained('its node was left');
+  if (hasThrown && (!calls.isInside || calls.isInsideStep)) throw new GraphDrained('its node was left');
 }
 
 /** Makes the call and records what came of it. */
@@ -303,14 +324,15 @@ async function recordedResult<T>(recorded: StepOnRecord | null, id: StepKey, ste
   return (recorded.codec === undefined ? recorded.result : await steps.load(id)) as T;
 }
 
-function claimName({ stepNames, visit }: ActiveNode, place: StepPlace, name: string): void {
+function claimName({ claims, stepNames, visit }: ActiveNode, place: StepPlace, name: string): void {
   assertStepName(name);
   const claim = claimOf(place, name);
-  if (stepNames.has(claim)) {
+  if (claims.names.has(claim)) {
     throw new TypeError(
       `Step "${name}" is already used in this execution of "${visit.node}"; step names must be unique.`,
     );
   }
+  claims.names.add(claim);
   stepNames.add(claim);
 }
 
@@ -355,7 +377,7 @@ interface AdmittedCall {
 function beginAdmitted(active: RecordedNode, call: AskedCall, { assertMayBegin, make }: AdmittedCall) {
   assertMayBegin();
   const { attempt, verdict } = intend(active, call);
-  const made = attempt === null ? null : active.calls.track(() => make(attempt, verdict.reserve));
+  const made = attempt === null ? null : make(attempt, verdict.reserve);
   return { made, verdict };
 }
 

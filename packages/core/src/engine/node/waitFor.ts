@@ -146,7 +146,7 @@ async function waitHere(caller: string, awaiting: WaitSpec): Promise<Wait> {
   const active = activeNode(caller);
   assertMayWait(active, caller);
   const place = stepPlace(active);
-  const count = active.waits.count(claimOf(place, awaiting.name));
+  const count = active.countWait(claimOf(place, awaiting.name));
   if (active.fault !== null) throw active.fault;
   const wait = async (): Promise<Wait> => {
     try {
@@ -202,7 +202,7 @@ function recordWait(
 function assertMayWait(active: ActiveNode, caller: string): asserts active is RecordedNode {
   if (!isRecorded(active) || active.visit.epoch === null)
     throw new TypeError(`${caller} needs a run: start the graph with app.run().`);
-  if (active.calls.isInside)
+  if (active.calls.isInsideStep)
     throw new TypeError(`${caller} cannot be called inside a step, because the step would execute twice.`);
 }
 

@@ -1,10 +1,11 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
-import type {
-  ChannelVersions,
-  Checkpoint,
-  CheckpointMetadata,
-  CheckpointTuple,
-  PendingWrite,
+import {
+  type ChannelVersions,
+  type Checkpoint,
+  type CheckpointMetadata,
+  type CheckpointTuple,
+  INTERRUPT,
+  type PendingWrite,
 } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
 import { whenFree } from '../../db/busy.ts';
@@ -103,11 +104,13 @@ export class DrivenSaver extends SqliteSaver {
   /** @throws DevsError as {@link put}. */
   override async putWrites(
     config: RunnableConfig,
-    writes: PendingWrite[],
+    given: PendingWrite[],
     taskId: string,
     taskPath = '',
   ): Promise<void> {
     this.#assertDriven(config);
+    const writes = CALLED_TASK.test(taskPath) ? given.filter(([channel]) => channel !== INTERRUPT) : given;
+    if (writes.length === 0) return;
     const checkpointId = requiredId(config, 'checkpoint_id');
     const streamed = this.#stream(config)?.writes({ ...streamScope(config), checkpointId }, taskId, writes);
     await this.#commit(streamed, this.stageWrites(config, writes, taskId, taskPath));
@@ -159,6 +162,12 @@ export class DrivenSaver extends SqliteSaver {
     this.#store.runs.assertDriven({ threadId, frame, epoch, lease: config.configurable?.['lease'] });
   }
 }
+
+/**
+ * The path of a task that another one has called. Its question is the caller's, which is left with it: only that one is told
+ * to people, and answered.
+ */
+const CALLED_TASK = /^~__pregel_push, .*, 0{9}1$/s;
 
 /** The lease of the run whose own graph it is, and no graph inside it. */
 function leaseOfOwnGraph(config: RunnableConfig): FencedLease | null {

@@ -1,0 +1,146 @@
+// Tasks of LangGraph's functional API. Each call of one is a step of the code that calls it: its intent is on disk before the
+// call, its result before its use, and it is not made again when the node around it runs again.
+//
+//   where     LangGraph lends every task a function, in its config, that calls its tasks. Here it is lent another one
+//   place     the place of the caller, and how many calls of that name it made before: the same after a crash, and in a retry,
+//             whose calls LangGraph numbers on
+//   inside    its own steps, tasks, questions and waits, each in the place of this task
+
+import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons';
+import { GraphDrained, isGraphBubbleUp, type LangGraphRunnableConfig } from '@langchain/langgraph';
+import type { StepKey } from '../../state/steps/stepRecords.ts';
+import { ambientConfig } from '../execution/ambientConfig.ts';
+import { asThrowable } from '../execution/thrown.ts';
+import { currentNode, isRecorded, type RecordedNode } from './ActiveNode.ts';
+import { freeName } from './repeatableStep.ts';
+import { recordedCall } from './step.ts';
+import { claimOf, recordedPlace, type StepPlace, stepPlace } from './stepPlace.ts';
+import { attemptOf } from './toolCalls.ts';
+import { WithheldAnswers } from './WithheldAnswers.ts';
+
+type TaskFunction = (...args: readonly unknown[]) => unknown;
+
+/** LangGraph's, in the config of a task. */
+type CallTask = (
+  func: TaskFunction,
+  name: string,
+  args: readonly unknown[],
+  options: object,
+) => Promise<unknown>;
+
+const CALL = '__pregel_call';
+
+/** The config of a node, and the one that LangChain finds where none is passed on, in which calls of tasks are recorded. */
+export function withRecordedTasks<Config extends LangGraphRunnableConfig>(config: Config): Config {
+  watchConfigs();
+  const ambient = ambientConfig();
+  if (ambient !== undefined) recordTasksIn(ambient);
+  const own = { ...config };
+  recordTasksIn(own);
+  return own;
+}
+
+/** The functions that are lent instead of LangGraph's. */
+const lent = new WeakSet<CallTask>();
+
+function recordTasksIn(config: LangGraphRunnableConfig): void {
+  const call = config.configurable?.[CALL] as CallTask | undefined;
+  if (typeof call !== 'function' || lent.has(call)) return;
+  const recorded: CallTask = (func, name, args, options) => {
+    const active = currentNode();
+    if (active === null || !isRecorded(active)) return call(func, name, args, options);
+    return call(recordedTask(active, func, name), name, args, options).then(resultOf);
+  };
+  lent.add(recorded);
+  config.configurable = { ...config.configurable, [CALL]: recorded };
+}
+
+/** LangGraph's outcome of a task, which it returns of one that it is running already. */
+interface Outcome {
+  readonly task: { readonly proc: unknown; readonly path: unknown };
+  readonly result: unknown;
+  readonly error: unknown;
+}
+
+function resultOf(returned: unknown): unknown {
+  const { task } = Object(returned) as { readonly task?: Partial<Outcome['task']> };
+  if (typeof task !== 'object' || task === null || !('proc' in task && 'path' in task)) return returned;
+  const { result, error } = returned as Outcome;
+  if (error !== undefined) throw error;
+  return result;
+}
+
+/** The function of a task as LangGraph is to call it, once or in several attempts. */
+function recordedTask(active: RecordedNode, func: TaskFunction, taskName: string): TaskFunction {
+  const place = stepPlace(active);
+  const name = freeName(active, place, `task ${taskName}`);
+  const claim = claimOf(place, name);
+  active.claims.names.add(claim);
+  active.stepNames.add(claim);
+  return async (...args) => {
+    const attempt = attemptOf(ambientConfig()) ?? 1;
+    const call = {
+      active,
+      key: () => keyAt(active, place, name),
+      isRetry: place.isRetry || attempt > 1,
+      isTask: true,
+    };
+    try {
+      return await recordedCall(call, () => runBody(active, attempt, () => func(...args)));
+    } catch (error) {
+      throw whatLeaves(error, active);
+    }
+  };
+}
+
+function keyAt(active: RecordedNode, place: StepPlace, name: string): StepKey | Promise<StepKey> {
+  const { store, visit } = active;
+  const keyOf = (lgTaskId: string): StepKey => ({ threadId: visit.threadId, lgTaskId, name });
+  const found = recordedPlace(active, place, (id) => store.steps.timesOf(keyOf(id)) !== null);
+  return found instanceof Promise ? found.then(({ id }) => keyOf(id)) : keyOf(found.id);
+}
+
+/** A fresh answer is held back until the task asks what it was given for. */
+async function runBody(active: RecordedNode, attempt: number, body: () => unknown): Promise<unknown> {
+  const { visit, store } = active;
+  const run = async (): Promise<unknown> => active.runTask(body);
+  const config = ambientConfig() ?? {};
+  const held = WithheldAnswers.of(config, { ...visit, attempt }, store);
+  return held === null ? run() : held.confirmed(run);
+}
+
+/** A fault of the engine ends the node around it: for LangGraph the task has not ended. */
+function whatLeaves(error: unknown, { fault, visit }: RecordedNode): unknown {
+  if (isGraphBubbleUp(asThrowable(error) as Error)) return error;
+  if (fault !== null) return new GraphDrained('fault');
+  return visit.signal.aborted && visit.isDraining() ? new GraphDrained('aborted') : error;
+}
+
+/** Where LangChain keeps the config of the code that it runs. */
+const CHILD_CONFIG = Symbol.for('lc:child_config');
+
+interface RunContext {
+  readonly extra?: Readonly<Record<symbol, unknown>>;
+}
+
+type ContextStorage = ReturnType<typeof AsyncLocalStorageProviderSingleton.getInstance>;
+
+const watched = new WeakSet<ContextStorage>();
+
+/**
+ * A graph that a node, a task or a tool begins lends its own nodes LangGraph's function again, in a config that is told to
+ * nobody before it is theirs. All of them pass through LangChain's context, which is looked at inside of visits alone.
+ */
+function watchConfigs(): void {
+  const storage = AsyncLocalStorageProviderSingleton.getInstance();
+  if (watched.has(storage)) return;
+  watched.add(storage);
+  const run = storage.run.bind(storage);
+  storage.run = (context, work) => {
+    if (currentNode() !== null) {
+      const config = (context as RunContext | undefined)?.extra?.[CHILD_CONFIG];
+      if (config !== undefined) recordTasksIn(config as LangGraphRunnableConfig);
+    }
+    return run(context, work);
+  };
+}
