@@ -2,6 +2,7 @@ import type { Database, RunResult, Statement, Transaction } from 'better-sqlite3
 import { DevsError } from '../errors/DevsError.ts';
 import { afterBusy, isBusy } from './busy.ts';
 import { toStatementFault } from './sqliteFault.ts';
+import { noteUndone, noteWrites, tablesWritten } from './tableWrites.ts';
 
 /** What a row of a statement is given as. */
 type Shape = 'object' | 'first column' | 'array';
@@ -31,6 +32,7 @@ export function prepare<Bound extends unknown[] = unknown[], Row = unknown>(
 /** Runs SQL text of the engine's own, several statements of it; faults as of {@link prepare}. */
 export function execute(db: Database, sql: string): void {
   withStatementFaults(() => patiently(db, () => db.exec(sql)));
+  noteWrites(db, tablesWritten(sql));
 }
 
 /** Sets or reads a setting; faults as of {@link prepare}. */
@@ -51,14 +53,17 @@ class LateStatement {
   #by: Database['prepare'] | null = null;
   #plucked: LateStatement | null = null;
   #asArrays: LateStatement | null = null;
+  readonly #written: readonly string[];
 
   constructor(db: Database, sql: string, shape: Shape) {
     this.#db = db;
     this.#sql = sql;
     this.#shape = shape;
+    this.#written = tablesWritten(sql);
   }
 
   run(...bound: unknown[]): RunResult {
+    if (this.#written.length > 0) noteWrites(this.#db, this.#written);
     try {
       return this.#prepared().run(...bound);
     } catch (error) {
@@ -67,6 +72,7 @@ class LateStatement {
   }
 
   get(...bound: unknown[]): unknown {
+    if (this.#written.length > 0) noteWrites(this.#db, this.#written);
     try {
       return this.#prepared().get(...bound);
     } catch (error) {
@@ -75,6 +81,7 @@ class LateStatement {
   }
 
   all(...bound: unknown[]): unknown[] {
+    if (this.#written.length > 0) noteWrites(this.#db, this.#written);
     try {
       return this.#prepared().all(...bound);
     } catch (error) {
@@ -197,6 +204,7 @@ function outer<T>(db: Database, kind: 'immediate' | 'deferred', work: () => T): 
     return begunWhenFree(db, () => runnerOf(db)[kind](watched) as T);
   } catch (error) {
     whole.isUndone = true;
+    noteUndone(db);
     if (db.inTransaction) stuck.add(db);
     else stuck.delete(db);
     throw firstError(thrown, error);
@@ -243,6 +251,7 @@ function inSavepoint<T>(db: Database, work: () => T): T {
     return result;
   } catch (error) {
     part.isUndone = true;
+    noteUndone(db);
     undo(db, ['ROLLBACK TO part', 'RELEASE part']);
     throw error;
   } finally {

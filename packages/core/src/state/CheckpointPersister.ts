@@ -3,7 +3,7 @@ import { pragma, prepare, transaction } from '../db/prepare.ts';
 import { RecentMap } from '../values/RecentMap.ts';
 import { BlobStore } from './blobs/BlobStore.ts';
 import { type Fence, NO_FENCE } from './commits/Fence.ts';
-import { immediateTransaction } from './commits/immediateTransaction.ts';
+import { immediateTransaction, withinTransaction } from './commits/immediateTransaction.ts';
 import {
   type FieldText,
   hashOfText,
@@ -124,7 +124,9 @@ export class CheckpointPersister {
   stage(checkpoint: LangGraphCheckpoint): () => void {
     const before = this.#turns.get(checkpoint.graphId)?.texts;
     const state = storeState(checkpoint.state, this.#hasBlobs, before);
-    return () => immediateTransaction(this.#db, () => this.#saveInTx(checkpoint, state));
+    // One row is written whole or not by itself: a caller in a transaction may go on without it.
+    const commit = state.kind === 'whole' ? withinTransaction : immediateTransaction;
+    return () => commit(this.#db, () => this.#saveInTx(checkpoint, state));
   }
 
   /** Returns the newest row of a run; `null` before the first. */

@@ -7,6 +7,7 @@ import { type Fence, leaseFence, NO_FENCE } from './commits/Fence.ts';
 import {
   endLateWrites,
   type FencedLease,
+  hasLateWrites,
   immediateTransaction,
   withNextCommit,
 } from './commits/immediateTransaction.ts';
@@ -135,6 +136,11 @@ export class StateFile {
   withNext(lease: FencedLease, work: (emit: EventSink['emit']) => void): void {
     const write = (): void => work(this.#emit);
     withNextCommit(this.db, { lease, write, committed: () => this.outbox.flush() });
+  }
+
+  /** Whether something of a run is done with the next {@link commit}. */
+  hasLate(lease: FencedLease): boolean {
+    return hasLateWrites(this.db, lease);
   }
 
   /** Whoever held this lease writes nothing more under it. */

@@ -1,4 +1,4 @@
-import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
+import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
@@ -6,6 +6,7 @@ import { interceptStatements } from '../../../test/support/interceptStatements.t
 import { createDatabase } from '../../db/createDatabase.ts';
 import { durable } from '../app/durable.ts';
 import * as loopTurn from '../execution/yieldToEventLoop.ts';
+import type { Gate } from '../gates/Gate.ts';
 import { step } from '../node/step.ts';
 
 // What comes by the clock depends on the machine: turns of the event loop, heartbeats, looks for requests.
@@ -38,14 +39,20 @@ const counters: Readonly<Record<string, RegExp>> = {
   statements: /./,
 };
 
-async function countsOf(dbPath: string, visits: number, work: () => unknown): Promise<readonly number[]> {
-  const db = createDatabase({ dbPath: `${dbPath}-${visits}` });
+/** Statements that are executed from now on. */
+function executedOn(db: Database): string[] {
   const executed: string[] = [];
   const note = (run: () => unknown, { source }: { readonly source: string }): unknown => {
     executed.push(source.trim());
     return run();
   };
   interceptStatements(db, note, { controls: true });
+  return executed;
+}
+
+async function countsOf(dbPath: string, visits: number, work: () => unknown): Promise<readonly number[]> {
+  const db = createDatabase({ dbPath: `${dbPath}-${visits}` });
+  const executed = executedOn(db);
   const app = durable(counting(visits, work), { db, guards: { maxDepth: 100 } });
   expect((await app.run('run', { visits: 0 })).status).toBe('completed');
   db.close();
@@ -72,13 +79,65 @@ function prepared(db: Database): readonly string[] {
 
 describe('a visit of a node', () => {
   test('commits twice: before its work, and after it', async ({ dbPath }) => {
-    const cost = { commits: 2, savepoints: 2, fences: 2, statements: 28 };
+    const cost = { commits: 2, savepoints: 0, fences: 2, statements: 22 };
     expect(await costOfAVisit(dbPath, () => {})).toEqual(cost);
   });
 
   test('commits twice more for a recorded step: before the call, and after it', async ({ dbPath }) => {
-    const cost = { commits: 4, savepoints: 2, fences: 4, statements: 40 };
+    const cost = { commits: 4, savepoints: 0, fences: 4, statements: 34 };
     expect(await costOfAVisit(dbPath, () => step('call', () => 'answer'))).toEqual(cost);
+  });
+});
+
+const Short = Annotation.Root({ visits: Annotation<number>(), answer: Annotation<string>() });
+
+/** Three nodes, the second with a recorded call, the third with a question where it is asked for. */
+const short = (asks: boolean) =>
+  new StateGraph(Short)
+    .addNode('read', ({ visits }) => ({ visits: visits + 1 }))
+    .addNode('call', async ({ visits }) => ({
+      visits: visits + 1,
+      answer: await step('model', () => 'x'.repeat(1024)),
+    }))
+    .addNode('write', ({ visits }) => {
+      if (asks) interrupt('May it be written?');
+      return { visits: visits + 1 };
+    })
+    .addEdge(START, 'read')
+    .addEdge('read', 'call')
+    .addEdge('call', 'write')
+    .addEdge('write', END);
+
+describe('a short run', () => {
+  const expectCost = (
+    executed: string[],
+    most: { readonly commits: number; readonly statements: number },
+  ) => {
+    expect(executed.filter((sql) => /^BEGIN IMMEDIATE/.test(sql))).toHaveLength(most.commits);
+    expect(executed.length).toBeLessThanOrEqual(most.statements);
+    executed.length = 0;
+  };
+
+  test('of three nodes and a call, from start to end', async ({ db }) => {
+    const executed = executedOn(db);
+    const app = durable(short(false), { db });
+    await app.run('first', { visits: 0 });
+    executed.length = 0;
+    expect((await app.run('run', { visits: 0 })).status).toBe('completed');
+    expectCost(executed, { commits: 11, statements: 165 });
+  });
+
+  test('to its question, and from the answer to its end', async ({ db }) => {
+    const executed = executedOn(db);
+    const app = durable(short(true), { db });
+    await app.run('first', { visits: 0 });
+    executed.length = 0;
+    const { gates } = await app.run('run', { visits: 0 });
+    expectCost(executed, { commits: 12, statements: 195 });
+    await app.decide(gates[0] as Gate, { value: 'yes', by: { kind: 'human', id: 'ada' } });
+    executed.length = 0;
+    expect((await app.run('run')).status).toBe('completed');
+    expectCost(executed, { commits: 5, statements: 115 });
   });
 });
 

@@ -12,7 +12,6 @@
 //   D4. The run settles only against the wake sequence it has read: a signal that came later means "look again".
 //   D5. An input is given until a checkpoint holds it, which says so in its own transaction: never lost, never twice.
 
-import { setImmediate } from 'node:timers/promises';
 import type { Callbacks } from '@langchain/core/callbacks/manager';
 import { type GraphDrained, isGraphDrained } from '@langchain/langgraph';
 import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
@@ -27,6 +26,7 @@ import { noteAnswers } from '../execution/driveContext.ts';
 import { faultInside, RefusedResult } from '../execution/EngineFaults.ts';
 import type { StopControl } from '../execution/StopControl.ts';
 import { asThrowable } from '../execution/thrown.ts';
+import { shouldYield, yieldToEventLoop } from '../execution/yieldToEventLoop.ts';
 import type { DrivenConfig, InvokeOptions, PendingTask } from '../graph/EngineGraph.ts';
 import type { Goal } from '../graph/NodeEngine.ts';
 import { hasUnanswerable, openQuestions, type PendingQuestion } from '../saver/openQuestions.ts';
@@ -72,6 +72,10 @@ const GIVEN_UP = `${MAX_RECOVERIES} processes died while executing it, without p
 /** The lease of one drive, and what may stop it. */
 interface DriveClaim {
   readonly held: ActiveLease;
+  /** As it was begun. */
+  readonly recoveries: number;
+  /** Before it was begun. */
+  readonly statusBefore: ThreadStatus;
   readonly control: StopControl;
   readonly requests: SignalWatch;
   readonly goal: Goal | undefined;
@@ -109,13 +113,16 @@ export class ClaimedRun {
   readonly #children: OpenChildren;
   readonly #now: () => number;
   readonly #statusBefore: ThreadStatus;
+  readonly #recoveries: number;
   /** A first turn is taken up where there is a checkpoint: runs of older files say no more. */
   readonly #isFirstTurn: boolean;
   #hasWorked = false;
 
-  constructor({ held, control, requests, goal, now, callbacks, given }: DriveClaim, engine: Engine) {
+  constructor({ held, recoveries, statusBefore, ...claim }: DriveClaim, engine: Engine) {
+    const { control, requests, goal, now, callbacks, given } = claim;
     const { threadId, epoch } = held.lease;
-    this.#statusBefore = engine.store.threads.require(threadId).status;
+    this.#statusBefore = statusBefore;
+    this.#recoveries = recoveries;
     this.#isFirstTurn = (engine.store.inputs.latest(threadId)?.turn ?? 1) === 1;
     this.#held = held;
     this.#control = control;
@@ -133,17 +140,13 @@ export class ClaimedRun {
   }
 
   async toEnd(): Promise<SessionOutcome> {
-    const { lease, recovered } = this.#held;
-    // Who drives a run that has ended as failed wants it tried anew; going on after a crash is nobody's wish.
-    const allowsRefused = this.#statusBefore === 'failed';
-    const { recoveries } = this.#engine.store.runs.begin(lease, { recovered, allowsRefused });
-    if (recoveries >= MAX_RECOVERIES) {
+    if (this.#recoveries >= MAX_RECOVERIES) {
       return (await this.#end('dead_letter', GIVEN_UP)) ?? STOPPED_BY_REQUEST;
     }
     for (;;) {
       const outcome = await this.#turn();
       if (outcome !== null) return outcome;
-      await setImmediate(); // timers and sockets get their turn, whatever the graph does
+      while (shouldYield()) await yieldToEventLoop(); // timers and sockets get their turn, whatever the graph does
     }
   }
 
@@ -160,10 +163,7 @@ export class ClaimedRun {
       return this.#goOn((await recordedInput(threadId, this.#engine)).input, NOTHING_DUE);
     }
     const open = openQuestions(tuple);
-    store.sessions.markResumed(threadId, [
-      breakpointKey(tuple),
-      ...open.map(({ interruptId }) => interruptId),
-    ]);
+    this.#markResumed([breakpointKey(tuple), ...open.map(({ interruptId }) => interruptId)]);
     const state = await readState(graph, this.#config, saver).catch((error: unknown) => ({ error }));
     if ('error' in state) return this.#leftWith(state.error);
     const { tasks, values } = state;
@@ -175,6 +175,17 @@ export class ClaimedRun {
     const begun = new Set(tuple.pendingWrites?.map(([taskId]) => taskId));
     const hasUnstarted = tasks.some(({ id }) => !begun.has(id));
     return this.#answerOrGoOn(thread, open, { tasks, values, hasUnstarted });
+  }
+
+  /** Found out again from the checkpoint, so it goes with the next commit. */
+  #markResumed(openInterruptIds: readonly string[]): void {
+    const { store } = this.#engine;
+    const { lease } = this.#held;
+    if (store.sessions.decidedOf(lease.threadId) !== 'untaken') return;
+    store.withNext(lease, () => {
+      store.fenceOf(lease).assertInTx();
+      store.sessions.markResumed(lease.threadId, openInterruptIds);
+    });
   }
 
   #isInputDue(): boolean {
@@ -271,7 +282,9 @@ export class ClaimedRun {
     const { threadId } = this.#held.lease;
     const { graph, store, streams, breakpoints } = this.#engine;
     if (this.#control.drainRequested) return this.#stopped();
-    if (!this.#hasWorked) store.threads.markWorked(this.#held.lease);
+    const { lease } = this.#held;
+    // On disk with the first Thought, before a node works.
+    if (!this.#hasWorked) store.withNext(lease, () => store.threads.markWorked(lease));
     this.#hasWorked = true;
     const interruptAfter = goalAfter === '*' ? goalAfter : [...goalAfter, ...breakpoints.after];
     const before = store.footprint.of(threadId);
@@ -313,10 +326,11 @@ export class ClaimedRun {
   /** A graph that stands where it stood would be driven for ever; what was asked of the run meanwhile is looked at first. */
   async #endIfStuck(before: string): Promise<SessionOutcome | null> {
     const { saver, store } = this.#engine;
-    const { threadId } = this.#held.lease;
+    const { lease } = this.#held;
+    const { threadId } = lease;
     const tuple = await saver.getTuple(this.#config);
     const isInEdge = tuple !== undefined && hasUnanswerable(tuple);
-    if (!isInEdge && store.footprint.of(threadId) !== before) return null;
+    if (!isInEdge && (store.hasLate(lease) || store.footprint.of(threadId) !== before)) return null;
     if (this.#control.drainRequested) return this.#stopped();
     return this.#fail(isInEdge ? interruptInEdge(threadId) : noProgress(threadId));
   }

@@ -11,10 +11,11 @@ import { StopControl } from '../execution/StopControl.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import type { Goal } from '../graph/NodeEngine.ts';
 import { ClaimedRun } from './ClaimedRun.ts';
+import { beginDrive, type ClaimedDrive, claimAndBegin } from './claimAndBegin.ts';
 import { followStops, SignalWatch } from './draining.ts';
 import { dueCriteria, hasContinuableChild } from './due.ts';
 import type { Engine } from './Engine.ts';
-import { type ActiveLease, holdLease, releaseIgnoringErrors, releasing, takeRoom } from './lease.ts';
+import { releaseIgnoringErrors, releasing, takeRoom } from './lease.ts';
 import { ended, isOver, type SessionOutcome, stopped } from './outcome.ts';
 import type { OwnRuns } from './ownRuns.ts';
 import { recordedOptions } from './runInput.ts';
@@ -36,6 +37,8 @@ export interface DriveOptions {
   readonly goal?: Goal;
   /** Called with the lease before the run is examined, to finish work of a process that died. */
   readonly prepare?: (lease: Lease) => Promise<void>;
+  /** Checked under the lease: whether `prepare` has nothing to do. @defaultValue it has */
+  readonly isPrepared?: () => boolean;
   /**
    * Fire timers that the run already has and that are due up to this time, in milliseconds since the Unix epoch. New
    * timers use the clock. @defaultValue the clock's time
@@ -90,15 +93,15 @@ async function driveAlone(
   return endingWith(leave, async () => {
     const { status, reason } = engine.store.threads.require(threadId);
     if (isOver(status)) return ended(status, reason);
-    const held = await holdLease(engine.store.runs, threadId);
+    const held = await claimAndBegin(threadId, engine.store, { isDue, ...options });
     return releasing(held, async () =>
-      isDue?.() === false ? asItIs(threadId, engine.store) : driveHeld(held, engine, options),
+      held.isDue ? driveHeld(held, engine, options) : asItIs(threadId, engine.store),
     );
   });
 }
 
 async function driveHeld(
-  held: ActiveLease,
+  held: ClaimedDrive,
   engine: Engine,
   { goal, prepare, callbacks, now, ...stops }: Omit<DriveOptions, 'isDue'>,
 ): Promise<SessionOutcome> {
@@ -108,12 +111,17 @@ async function driveHeld(
   const forget = followStops(control, stops);
   try {
     requests.consume('pause'); // asked for before this drive, which has overtaken it
-    await prepare?.(held.lease);
+    const { statusBefore, begun } = held;
+    if (begun === null) await prepare?.(held.lease);
+    const { recoveries } = begun ?? beginDrive(held, statusBefore, engine.store);
     requests.look();
     engine.faults.forget(threadId);
     engine.store.budgets.startClock(threadId);
     const given = { ...(await recordedOptions(threadId, engine)), ...(callbacks && { callbacks }) };
-    const claimed = new ClaimedRun({ held, control, requests, goal, now, callbacks, given }, engine);
+    const claimed = new ClaimedRun(
+      { held, recoveries, statusBefore, control, requests, goal, now, callbacks, given },
+      engine,
+    );
     const law = lawOf(engine.store.threads.require(threadId));
     const toEnd = (): Promise<SessionOutcome> => underLaw(law, () => claimed.toEnd());
     return await withDriveContext(engine.store.fenceOf(held.lease), toEnd);

@@ -30,14 +30,19 @@ export interface ActiveLease {
  * A holder on another boot or host cannot be checked for life, so it is given one full lease time, measured on
  * our own clock, to renew.
  *
+ * @param claimRun - Claims it, and does more in the same transaction. @defaultValue the claim alone
  * @throws DevsError `THREAD_BUSY` while somebody else drives it.
  */
-export async function holdLease(leases: LeaseSource, threadId: string): Promise<ActiveLease> {
-  let claim = await leases.whenFree(() => leases.claim(threadId));
+export async function holdLease(
+  leases: LeaseSource,
+  threadId: string,
+  claimRun: RunStore['claim'] = (id, options) => leases.claim(id, options),
+): Promise<ActiveLease> {
+  let claim = await leases.whenFree(() => claimRun(threadId));
   if (claim.kind === 'busy' && claim.expiresInMs === null) {
     await sleep(LEASE_TTL_MS);
     const unchanged = { unchangedFor: claim.snapshot };
-    claim = await leases.whenFree(() => leases.claim(threadId, unchanged));
+    claim = await leases.whenFree(() => claimRun(threadId, unchanged));
   }
   if (claim.kind === 'busy') throw threadBusy(threadId, claim.owner, claim.epoch);
 

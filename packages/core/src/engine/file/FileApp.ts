@@ -1,3 +1,4 @@
+import { endingWith } from '../../errors/DevsError.ts';
 import { withOwnSignal } from '../../events/onAbort.ts';
 import { afterBarrier } from '../../state/commits/CommitBarrier.ts';
 import { endIsMissing } from '../../state/threads/ChildStore.ts';
@@ -31,7 +32,7 @@ import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { gateWithDeadlines } from '../gates/Gate.ts';
 import { asHuman, type Principal, principalText } from '../gates/principals.ts';
-import { assertSameGraph, graphFingerprint } from '../graph/graphShape.ts';
+import { assertSameGraph, graphFingerprint, isSameGraph } from '../graph/graphShape.ts';
 import type { NewRunLabels } from '../start/firstInput.ts';
 import { type NewRunRecord, RunStarts } from '../start/RunStarts.ts';
 import { assertTurnKey, driveTurn } from '../start/turns.ts';
@@ -127,8 +128,10 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
     if (turn === undefined && input === undefined && hasNoOptions(pickInvokeOptions(options)))
       return throwIfAborted(await this.#drive(id, options), options);
     const given = givenTo(input, { ...options, ...(turn !== undefined && { turn }) });
-    await this.arrived(this.#starts.begin(id, given));
-    return throwIfAborted(await this.#driveTurn(id, turn ?? null, options), options);
+    return this.#keepingReads(id, async () => {
+      await this.arrived(this.#starts.begin(id, given));
+      return throwIfAborted(await this.#driveTurn(id, turn ?? null, options), options);
+    });
   }
 
   async drive(id: string, options: OwnDriveOptions = {}): Promise<RunResult<Output>> {
@@ -164,7 +167,8 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
           assertCurrent();
           await options.prepare?.(lease);
         };
-        return this.#drive(id, { ...options, prepare }, () => end() !== null);
+        const isPrepared = (): boolean => options.prepare === undefined && end() === null;
+        return this.#drive(id, { ...options, prepare, isPrepared }, () => end() !== null);
       },
       past: async ({ status, reason, checkpointId }) => ({
         status: status as EndedStatus,
@@ -196,7 +200,16 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
     return result;
   }
 
-  async #driveOnce(id: string, options: DriveOptions): Promise<RunResult<Output>> {
+  /** What is read of a run again and again while it is driven is read from the file when somebody may have written it. */
+  #keepingReads<T>(id: string, work: () => Promise<T>): Promise<T> {
+    return endingWith(this.store.threads.keepReads(id), work);
+  }
+
+  #driveOnce(id: string, options: DriveOptions): Promise<RunResult<Output>> {
+    return this.#keepingReads(id, () => this.#driveAndRead(id, options));
+  }
+
+  async #driveAndRead(id: string, options: DriveOptions): Promise<RunResult<Output>> {
     const { store } = this;
     assertIsRun(id, store);
     const outcome = await this.#takeAndDrive(id, options);
@@ -220,7 +233,12 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
       await outsideGraphs(() => takeGraph(lease, engine));
       await options.prepare?.(lease);
     };
-    return drive(id, engine, { ...options, prepare });
+    const isPrepared = (): boolean => {
+      const { prepare: own, isPrepared: isOwn } = options;
+      const isDone = own === undefined || isOwn?.() === true;
+      return isDone && isSameGraph(store.threads.require(id), engine.shape);
+    };
+    return drive(id, engine, { ...options, prepare, isPrepared });
   }
 
   /**

@@ -8,7 +8,7 @@ import type { NewRunLabels } from '../start/firstInput.ts';
 
 /** Options of `run`. `context`, `configurable`, `tags`, `metadata` and `by` are recorded when the run starts. */
 export interface RunOptions
-  extends Omit<DriveOptions, 'goal' | 'prepare' | 'now' | 'isDue' | 'lost' | 'above'>,
+  extends Omit<DriveOptions, 'goal' | 'prepare' | 'isPrepared' | 'now' | 'isDue' | 'lost' | 'above'>,
     InvokeOptions {
   /**
    * Stay until the run ends. Receives decisions and signals of other processes within a second, and timers when they

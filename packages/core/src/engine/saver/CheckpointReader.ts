@@ -11,7 +11,9 @@ import {
 import type { Database } from 'better-sqlite3';
 import { transaction } from '../../db/prepare.ts';
 import {
+  type ChannelKey,
   type CheckpointQuery,
+  type CheckpointRecord,
   channelsApart,
   type OrderedCheckpoint,
   type TypedBytes,
@@ -22,17 +24,19 @@ import { configOf, VERSIONED_FORMAT } from './checkpointConfig.ts';
 import type { ValueCodec } from './ValueCodec.ts';
 
 /** The rows of one checkpoint, read at one moment. */
-interface Snapshot {
-  readonly stored: OrderedCheckpoint;
+export interface CheckpointSnapshot {
+  readonly stored: CheckpointRecord;
   readonly writes: readonly WriteRecord[];
   /** Of checkpoints older than format 4, which keep the sends of a step as writes of the step before. */
   readonly parentWrites: readonly WriteRecord[];
-  /** The part that needs no serde, and so no waiting. */
-  readonly known: { readonly checkpoint: Checkpoint; readonly channels: readonly LoadedChannel[] } | null;
+  /** Known at once where the checkpoint needs no serde; else to be read, `null` if it was deleted meanwhile. */
+  readonly channels: readonly LoadedChannel[] | ((checkpoint: Checkpoint) => readonly LoadedChannel[] | null);
 }
 
 /** A channel and its value; `null` where it is empty. */
-type LoadedChannel = readonly [channel: string, value: TypedBytes | null];
+export interface LoadedChannel extends ChannelKey {
+  readonly value: TypedBytes | null;
+}
 
 /** Checkpoints read at a time; no statement is open while the caller works. */
 const PAGE_SIZE = 32;
@@ -54,8 +58,13 @@ export class CheckpointReader {
 
   /** `undefined` if there is none, or it was deleted while it was read. */
   async read(load: () => OrderedCheckpoint | null): Promise<CheckpointTuple | undefined> {
-    const snapshot = transaction(this.#db, 'deferred', () => this.#snapshot(load()));
-    return snapshot === null ? undefined : await this.#tupleOf(snapshot);
+    const snapshot = this.snapshot(load);
+    return snapshot === null ? undefined : await this.tupleOf(snapshot);
+  }
+
+  /** `null` if there is none. */
+  snapshot(load: () => OrderedCheckpoint | null): CheckpointSnapshot | null {
+    return transaction(this.#db, 'deferred', () => this.#snapshot(load()));
   }
 
   /** Rows, newest first. Those inserted meanwhile are not seen. */
@@ -70,32 +79,38 @@ export class CheckpointReader {
     }
   }
 
-  async metadataOf({ metadata }: OrderedCheckpoint): Promise<CheckpointMetadata> {
+  async metadataOf({ metadata }: Pick<CheckpointRecord, 'metadata'>): Promise<CheckpointMetadata> {
     return await this.#codec.load(metadata);
   }
 
-  #snapshot(stored: OrderedCheckpoint | null): Snapshot | null {
+  #snapshot(stored: OrderedCheckpoint | null): CheckpointSnapshot | null {
     if (stored === null) return null;
     const { parentId } = stored;
+    const checkpoint = this.#codec.loadPlain<Checkpoint>(stored.checkpoint)?.value;
+    const hasSends = checkpoint === undefined || checkpoint.v < VERSIONED_FORMAT;
+    const parent = hasSends && parentId !== null ? { ...stored, checkpointId: parentId } : null;
     return {
       stored,
       writes: inOrder(this.#store.loadWrites(stored)),
-      parentWrites:
-        parentId === null ? [] : inOrder(this.#store.loadWrites({ ...stored, checkpointId: parentId })),
-      known: this.#known(stored),
+      parentWrites: parent === null ? [] : inOrder(this.#store.loadWrites(parent)),
+      channels:
+        checkpoint === undefined
+          ? (loaded) => this.#channelsLater(stored, loaded)
+          : this.#channelsOf(stored, checkpoint),
     };
   }
 
-  #known(stored: OrderedCheckpoint): Snapshot['known'] {
-    const plain = this.#codec.loadPlain<Checkpoint>(stored.checkpoint);
-    return plain === null
-      ? null
-      : { checkpoint: plain.value, channels: this.#channelsOf(stored, plain.value) };
-  }
-
-  async #tupleOf({ stored, writes, parentWrites, known }: Snapshot): Promise<CheckpointTuple | undefined> {
-    const loaded = known?.checkpoint ?? (await this.#codec.load<Checkpoint>(stored.checkpoint));
-    const channels = known?.channels ?? this.#channelsLater(stored, loaded);
+  /** Anew at each call: who gets one may change it. `undefined` if it was deleted while it was read. */
+  async tupleOf({
+    stored,
+    writes,
+    parentWrites,
+    ...snapshot
+  }: CheckpointSnapshot): Promise<CheckpointTuple | undefined> {
+    const loaded =
+      this.#codec.loadPlain<Checkpoint>(stored.checkpoint)?.value ??
+      (await this.#codec.load<Checkpoint>(stored.checkpoint));
+    const channels = typeof snapshot.channels === 'function' ? snapshot.channels(loaded) : snapshot.channels;
     if (channels === null) return undefined;
     const checkpoint = { ...loaded, channel_values: await this.#channelValues(loaded, channels) };
     if (loaded.v < VERSIONED_FORMAT && stored.parentId !== null) {
@@ -117,7 +132,7 @@ export class CheckpointReader {
   ): readonly LoadedChannel[] {
     const apart = channelsApart(versions, inline);
     const values = this.#store.loadChannels(stored, apart);
-    return apart.map(({ channel }, at) => [channel, values[at] ?? null]);
+    return apart.map((channel, at) => ({ ...channel, value: values[at] ?? null }));
   }
 
   /** At a later moment: a prune takes a checkpoint's values together with its row, so the row is looked for again. */
@@ -132,7 +147,7 @@ export class CheckpointReader {
     channels: readonly LoadedChannel[],
   ): Promise<Record<string, unknown>> {
     const values: Record<string, unknown> = { ...inline };
-    for (const [channel, value] of channels) {
+    for (const { channel, value } of channels) {
       if (value)
         values[channel] = (this.#codec.loadPlain(value) ?? { value: await this.#codec.load(value) }).value;
     }

@@ -18,6 +18,7 @@ import type { NodeStore } from '../../state/RunStore.ts';
 import type { InnerBreakpoints } from '../breakpoints/Breakpoint.ts';
 import { type BreakpointRecords, checkpointAt, withoutUnseenVersions } from '../breakpoints/checkpointAt.ts';
 import { shouldYield, yieldToEventLoop } from '../execution/yieldToEventLoop.ts';
+import type { CheckpointSnapshot } from './CheckpointReader.ts';
 import {
   configOf,
   leaseOf,
@@ -26,6 +27,7 @@ import {
   requiredId,
   requiredNamespace,
 } from './checkpointConfig.ts';
+import { DriverMemory } from './DriverMemory.ts';
 import { SqliteSaver, type SqliteSaverOptions, type WriteTogether } from './SqliteSaver.ts';
 import { versionsOfValues } from './storedCheckpoint.ts';
 
@@ -56,6 +58,7 @@ export class DrivenSaver extends SqliteSaver {
   readonly #breakpoints: InnerBreakpoints;
   readonly #onLook: (config: RunnableConfig) => void;
   readonly #streamOf: (lease: unknown) => StreamedGraph | undefined;
+  readonly #memories = new WeakMap<object, DriverMemory>();
 
   constructor(db: Database, store: DriverRegister, options: DrivenSaverOptions = {}) {
     super(db, options);
@@ -69,7 +72,8 @@ export class DrivenSaver extends SqliteSaver {
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     this.#onLook(config);
     this.#stream(config)?.begins(namespaceOf(config) ?? '');
-    const tuple = await super.getTuple(config);
+    const snapshot = this.#latestOf(config);
+    const tuple = snapshot === null ? undefined : await this.tupleOf(snapshot);
     if (tuple === undefined || !isResumedInside(config)) return tuple;
     const thread = requiredId(config, 'thread_id');
     const at = {
@@ -93,11 +97,21 @@ export class DrivenSaver extends SqliteSaver {
     const versions = withoutUnseenVersions(newVersions);
     const streamed = this.#stream(config)?.checkpoint(streamScope(config), seen, metadata, versions);
     const staged = this.stageCheckpoint(config, seen, metadata, versions);
-    const lease = metadata.source === 'loop' ? leaseOfOwnGraph(config) : null;
+    const lease = LATE_SOURCES.has(metadata.source) ? leaseOfOwnGraph(config) : null;
+    const memory = this.#memoryOf(config);
     if (lease === null) {
-      await this.#commit(streamed, staged);
+      memory?.forget();
+      await this.#commit(
+        streamed,
+        staged.then(({ write }) => write),
+      );
       while (shouldYield()) await yieldToEventLoop();
-    } else await this.#withNext(lease, streamed, staged);
+    } else {
+      memory?.putting(checkpoint.id, metadata);
+      const rows = await staged;
+      await this.#withNext(lease, streamed, rows.write);
+      memory?.put(rows);
+    }
     return configOf({ ...requiredNamespace(config), checkpointId: checkpoint.id });
   }
 
@@ -113,21 +127,44 @@ export class DrivenSaver extends SqliteSaver {
     if (writes.length === 0) return;
     const checkpointId = requiredId(config, 'checkpoint_id');
     const streamed = this.#stream(config)?.writes({ ...streamScope(config), checkpointId }, taskId, writes);
-    await this.#commit(streamed, this.stageWrites(config, writes, taskId, taskPath));
+    const staged = this.stageWrites(config, writes, taskId, taskPath);
+    const memory = this.#memoryOf(config);
+    const isOfInput = memory?.isInput(checkpointId) === true;
+    memory?.forget();
+    const lease = isOfInput ? leaseOfOwnGraph(config) : null;
+    if (lease === null) await this.#commit(streamed, staged);
+    else await this.#withNext(lease, streamed, await staged);
+  }
+
+  /** The latest one of the run's own graph is known to its driver. */
+  #latestOf(config: RunnableConfig): CheckpointSnapshot | null {
+    const memory = optionalId(config, 'checkpoint_id') === null ? this.#memoryOf(config) : null;
+    const known = memory?.latest();
+    if (known !== undefined) return known;
+    const snapshot = this.snapshotOf(config);
+    memory?.loaded(snapshot);
+    return snapshot;
+  }
+
+  #memoryOf(config: RunnableConfig): DriverMemory | null {
+    const lease: unknown = config.configurable?.['lease'];
+    if (leaseOfOwnGraph(config) === null || !isLeaseObject(lease)) return null;
+    const memory = this.#memories.get(lease) ?? new DriverMemory(this.#db);
+    this.#memories.set(lease, memory);
+    return memory;
   }
 
   /** What the tasks of a super-step wrote is committed: who finds that without the checkpoint it leads to applies it again. */
-  async #withNext(
-    lease: FencedLease,
-    streamed: Alongside | undefined,
-    staged: Promise<WriteTogether>,
-  ): Promise<void> {
-    const write = await staged;
-    while (shouldYield()) await yieldToEventLoop(); // after that, nothing would be left to wait for the next commit
-    await streamed?.ready();
-    const beside = streamed?.taken();
-    const committed = (): void => streamed?.committed();
-    withNextCommit(this.#db, { lease, write: () => write(beside), committed });
+  async #withNext(lease: FencedLease, streamed: Alongside | undefined, write: WriteTogether): Promise<void> {
+    try {
+      while (shouldYield()) await yieldToEventLoop(); // after that, nothing would be left to wait for the next commit
+      await streamed?.ready();
+      const beside = streamed?.taken();
+      const committed = (): void => streamed?.committed();
+      withNextCommit(this.#db, { lease, write: () => write(beside), committed });
+    } finally {
+      streamed?.over();
+    }
   }
 
   async #commit(streamed: Alongside | undefined, staged: Promise<WriteTogether>): Promise<void> {
@@ -168,6 +205,11 @@ export class DrivenSaver extends SqliteSaver {
  * to people, and answered.
  */
 const CALLED_TASK = /^~__pregel_push, .*, 0{9}1$/s;
+
+/** What can be found out again: of an input from its record, of a super-step from what its tasks wrote. */
+const LATE_SOURCES: ReadonlySet<CheckpointMetadata['source'] | undefined> = new Set(['loop', 'input']);
+
+const isLeaseObject = (lease: unknown): lease is object => typeof lease === 'object' && lease !== null;
 
 /** The lease of the run whose own graph it is, and no graph inside it. */
 function leaseOfOwnGraph(config: RunnableConfig): FencedLease | null {

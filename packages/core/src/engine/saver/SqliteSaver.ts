@@ -21,6 +21,7 @@ import {
   type ChannelKey,
   type ChannelRecord,
   type CheckpointKey,
+  type CheckpointRecord,
   channelsApart,
   type TypedBytes,
 } from '../../state/checkpoints/checkpointRecords.ts';
@@ -32,7 +33,7 @@ import {
   immediateTransaction,
 } from '../../state/commits/immediateTransaction.ts';
 import { type StateStats, stateStats } from '../../state/doctor/fileSizes.ts';
-import { CheckpointReader } from './CheckpointReader.ts';
+import { CheckpointReader, type CheckpointSnapshot } from './CheckpointReader.ts';
 import {
   configOf,
   leaseOf,
@@ -85,6 +86,16 @@ export interface StagedCheckpoint {
     readonly taskPath: string;
     readonly values: readonly PendingWrite[];
   }[];
+}
+
+/** The rows of a checkpoint that is about to be stored. */
+export interface StagedRows {
+  readonly write: WriteTogether;
+  readonly stored: CheckpointRecord;
+  /** All channels whose values are not in it. */
+  readonly apart: readonly ChannelKey[];
+  /** Those of {@link apart} that are new, with their values. */
+  readonly channels: readonly ChannelRecord[];
 }
 
 /** Writes what is ready, and something beside it, in the caller's transaction: one that is rolled back where this throws. */
@@ -151,14 +162,24 @@ export class SqliteSaver extends BaseCheckpointSaver {
 
   /** Returns the checkpoint of the config, or the newest of its thread and namespace. */
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    const snapshot = this.snapshotOf(config);
+    return snapshot === null ? undefined : await this.tupleOf(snapshot);
+  }
+
+  /** The rows of {@link getTuple}. */
+  protected snapshotOf(config: RunnableConfig): CheckpointSnapshot | null {
     const threadId = optionalId(config, 'thread_id');
-    if (threadId === null) return undefined;
+    if (threadId === null) return null;
     commitLate(this.#db);
     const key = { threadId, checkpointNs: namespaceOf(config) ?? '' };
     const checkpointId = getCheckpointId(config);
-    return await this.#reader.read(() =>
+    return this.#reader.snapshot(() =>
       checkpointId === '' ? this.#store.loadLatest(key) : this.#store.load({ ...key, checkpointId }),
     );
+  }
+
+  protected tupleOf(snapshot: CheckpointSnapshot): Promise<CheckpointTuple | undefined> {
+    return this.#reader.tupleOf(snapshot);
   }
 
   /**
@@ -202,7 +223,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions = versionsOfValues(checkpoint),
   ): Promise<RunnableConfig> {
-    const write = await this.stageCheckpoint(config, checkpoint, metadata, newVersions);
+    const { write } = await this.stageCheckpoint(config, checkpoint, metadata, newVersions);
     await whenFree(this.#db, () => immediateTransaction(this.#db, write));
     return configOf({ ...requiredNamespace(config), checkpointId: checkpoint.id });
   }
@@ -234,7 +255,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
   ): Promise<() => void> {
     const on = { configurable: { ...config.configurable, checkpoint_id: checkpoint.id } };
     const staged = await Promise.all([
-      this.stageCheckpoint(config, checkpoint, metadata, newVersions),
+      this.stageCheckpoint(config, checkpoint, metadata, newVersions).then(({ write }) => write),
       ...writes.map(({ taskId, taskPath, values }) => this.stageWrites(on, values, taskId, taskPath)),
     ]);
     return () => {
@@ -299,13 +320,13 @@ export class SqliteSaver extends BaseCheckpointSaver {
     if (this.#db.open) this.#db.close();
   }
 
-  /** What {@link put} stores; what is returned writes it. */
+  /** What {@link put} stores. */
   protected async stageCheckpoint(
     config: RunnableConfig,
     checkpoint: Checkpoint,
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
-  ): Promise<WriteTogether> {
+  ): Promise<StagedRows> {
     const key = { ...requiredNamespace(config), checkpointId: checkpoint.id };
     const { channel_values: values, channel_versions: versions } = checkpoint;
     const settled = withSettledTriggers(checkpoint, metadata, newVersions); // S6
@@ -329,7 +350,8 @@ export class SqliteSaver extends BaseCheckpointSaver {
       this.#store.saveCheckpoint({ ...key, parentId, checkpoint: row, metadata: meta }, apart);
       if (lease !== null) this.#onCheckpoint(lease, { ...key, parentId, source: metadata.source });
     };
-    return this.#fenced(config, save);
+    const stored = { ...key, parentId, checkpoint: row, metadata: meta };
+    return { write: this.#fenced(config, save), stored, apart, channels };
   }
 
   /** As {@link putWrites}, but the returned function stores them, in the caller's transaction. */

@@ -84,6 +84,12 @@ export function commitLate(db: Database): void {
   if ((lateOf.get(db)?.writes.length ?? 0) > 0 && !db.inTransaction) immediateTransaction(db, () => {});
 }
 
+/** Whether something that was written under this lease waits for the next commit. */
+export function hasLateWrites(db: Database, { threadId, epoch }: FencedLease): boolean {
+  const writes = lateOf.get(db)?.writes ?? [];
+  return writes.some(({ lease }) => lease.threadId === threadId && lease.epoch === epoch);
+}
+
 /** A driver leaves its run: what it still had to write is committed, or is nobody's any more. */
 export function endLateWrites(db: Database, { threadId }: FencedLease): void {
   const late = lateOf.get(db);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Database, Statement } from 'better-sqlite3';
+import { readKept } from '../../db/keptReads.ts';
 import { prepare } from '../../db/prepare.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { canonicalJson } from '../../values/canonicalJson.ts';
@@ -333,8 +334,21 @@ export class HitlSessionStore {
     return prepare<[object], { readonly count: number }>(this.#db, sum).get({ threadId })?.count ?? 0;
   }
 
+  /** Whether a run has answers, and one that no node has taken up. */
+  decidedOf(threadId: string): 'none' | 'taken' | 'untaken' {
+    const read = (): 'none' | 'taken' | 'untaken' => {
+      const untaken = prepare<[string], number | null>(this.#db, sql.SELECT_WHETHER_DECIDED)
+        .pluck()
+        .get(threadId);
+      if (typeof untaken !== 'number') return 'none';
+      return untaken === 1 ? 'untaken' : 'taken';
+    };
+    return readKept(this.#db, { threadId, name: 'decided', tables: ['hitl_sessions'], read });
+  }
+
   /** Whether a human has decided something that was asked in the super-step after a checkpoint. */
   hasHumanDecisionAt(threadId: string, checkpointId: string): boolean {
+    if (this.decidedOf(threadId) === 'none') return false;
     return prepare<[string, string]>(this.#db, sql.SELECT_HUMAN_AT).get(threadId, checkpointId) !== undefined;
   }
 

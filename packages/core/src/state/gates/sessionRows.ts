@@ -88,6 +88,10 @@ export const MARK_RESUMED = `
   WHERE thread_id = @threadId AND status = 'decided'
     AND interrupt_id NOT IN (SELECT value FROM json_each(@openInterruptIds)) AND ${SOUND}`;
 
+/** Of a run: NULL without an answer, else whether one of them was not taken up. */
+export const SELECT_WHETHER_DECIDED = `
+  SELECT max(status = 'decided') FROM hitl_sessions WHERE thread_id = ? AND decided_at IS NOT NULL`;
+
 export const CLOSE = `
   UPDATE hitl_sessions SET status = ?, ${UNSEALED}
   WHERE thread_id = ? AND status IN (SELECT value FROM json_each(?)) AND ${SOUND} RETURNING id`;

@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { readKept } from '../../db/keptReads.ts';
 import { prepare } from '../../db/prepare.ts';
 import { immediateTransaction } from '../commits/immediateTransaction.ts';
 
@@ -68,7 +69,14 @@ export class FailureGateStore {
   }
 
   findByTask(taskId: string): FailureGate | null {
-    return this.#select.get(taskId) ?? null;
+    const read = (): FailureGate | null => this.#select.get(taskId) ?? null;
+    // A run that has no tasks is its own.
+    return readKept(this.#db, {
+      threadId: taskId,
+      name: 'failure gate',
+      tables: ['hitl_failure_gates'],
+      read,
+    });
   }
 
   /** @throws SqliteError `SQLITE_CONSTRAINT_UNIQUE` if the task already has a gate. */

@@ -1,5 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { tellNews } from '../../db/FileWatch.ts';
+import { readKept } from '../../db/keptReads.ts';
 import { prepare } from '../../db/prepare.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { canonicalJson } from '../../values/canonicalJson.ts';
@@ -141,7 +142,9 @@ export class SignalStore {
    * @param kinds - Default: all but messages, which wait for whoever takes them.
    */
   pending(threadId: string, kinds: readonly SignalKind[] = REQUESTS): readonly Signal[] {
-    return this.#selectPending.all(threadId, JSON.stringify(kinds)).map(signalFromRow);
+    const asked = JSON.stringify(kinds);
+    const read = (): readonly Signal[] => this.#selectPending.all(threadId, asked).map(signalFromRow);
+    return readKept(this.#db, { threadId, name: `signals ${asked}`, tables: ['signals'], read });
   }
 
   /** What a waiting process looks at, again and again. @throws DevsError `THREAD_NOT_FOUND` */

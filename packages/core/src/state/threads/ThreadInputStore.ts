@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { readKept } from '../../db/keptReads.ts';
 import { prepare } from '../../db/prepare.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { equalBytes, hashBytes, plainBytes } from '../blobs/BlobStore.ts';
@@ -167,7 +168,8 @@ export class ThreadInputStore {
 
   /** The turn that a run stands in; `null` if it has no input. @throws DevsError `STATE_CORRUPT` if a later one is missing. */
   latest(threadId: string): InputTurn | null {
-    const turn = toTurn(this.#selectLatest.get(threadId));
+    const read = (): InputTurn | null => toTurn(this.#selectLatest.get(threadId));
+    const turn = readKept(this.#db, { threadId, name: 'latest input', tables: ['thread_inputs'], read });
     if (turn !== null && turn.end !== null) throw inputCorrupt(threadId, 'is missing');
     return turn;
   }
@@ -179,7 +181,9 @@ export class ThreadInputStore {
 
   /** The turn of a key, or with `null` the one that was begun without. */
   find(threadId: string, key: string | null): InputTurn | null {
-    return toTurn(this.#selectByKey.get(threadId, key));
+    const read = (): InputTurn | null => toTurn(this.#selectByKey.get(threadId, key));
+    const name = key === null ? 'input' : `input "${key}"`;
+    return readKept(this.#db, { threadId, name, tables: ['thread_inputs'], read });
   }
 
   /** What a turn was given, the latest without `turn`. @throws DevsError `STATE_CORRUPT` if there is none, or not what was recorded. */

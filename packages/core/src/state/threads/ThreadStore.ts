@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { type BusyWait, whenFree } from '../../db/busy.ts';
 import { tellNews } from '../../db/FileWatch.ts';
+import { keepReads, readKept } from '../../db/keptReads.ts';
 import { prepare } from '../../db/prepare.ts';
 import { canonicalJson } from '../../values/canonicalJson.ts';
 import {
@@ -155,8 +156,16 @@ export class ThreadStore {
   }
 
   get(threadId: string): Thread | null {
-    const row = this.#select.get(threadId);
-    return row === undefined ? null : threadFromRow(row);
+    const read = (): Thread | null => {
+      const row = this.#select.get(threadId);
+      return row === undefined ? null : threadFromRow(row);
+    };
+    return readKept(this.#db, { threadId, name: 'run', tables: ['threads'], read });
+  }
+
+  /** What is read of a run is read again only once somebody may have written it, until the returned function is called. */
+  keepReads(threadId: string): () => void {
+    return keepReads(this.#db, threadId);
   }
 
   /** @throws DevsError `THREAD_NOT_FOUND` */
@@ -379,7 +388,8 @@ export class ThreadStore {
   resetRecoveries(lease: FencedLease): void {
     const values = { threadId: lease.threadId, now: this.#now() };
     const reset = (): unknown => prepare(this.#db, sql.RESET_RECOVERIES).run(values);
-    if (this.#reset.isDone(lease)) this.fence(lease).assertInTx();
+    if (this.#reset.isDone(lease) || this.get(lease.threadId)?.recoveries === 0)
+      this.fence(lease).assertInTx();
     else this.#fenced(lease, () => this.#reset.doing(lease, reset));
   }
 

@@ -1,0 +1,77 @@
+import type { Database } from 'better-sqlite3';
+import { describe, expect } from 'vitest';
+import { test } from '../../../test/support/fixtures.ts';
+import { createDatabase } from '../createDatabase.ts';
+import { keepReads, readKept } from '../keptReads.ts';
+import { prepare, transaction } from '../prepare.ts';
+
+const INSERT = "INSERT INTO graph_order (fingerprint) VALUES ('a' || random())";
+
+/** How many rows there are, and how often that was looked up. */
+function counted(db: Database) {
+  const looked = { times: 0 };
+  const count = (): number =>
+    readKept(db, {
+      ...{ threadId: 'run', name: 'count', tables: ['graph_order'] },
+      read: () => {
+        looked.times += 1;
+        return prepare<[], number>(db, 'SELECT count(*) FROM graph_order').pluck().get() ?? 0;
+      },
+    });
+  return { looked, count };
+}
+
+describe('what is read of a run that is kept', () => {
+  test('is read once, until a table of it is written', ({ db }) => {
+    const { looked, count } = counted(db);
+    keepReads(db, 'run');
+    expect([count(), count()]).toEqual([0, 0]);
+    prepare(db, 'INSERT INTO hitl_votes SELECT * FROM hitl_votes WHERE false').run();
+    expect(count()).toBe(0);
+    expect(looked.times).toBe(1);
+    prepare(db, INSERT).run();
+    expect([count(), looked.times]).toEqual([1, 2]);
+  });
+
+  test('is read again once another connection has written', ({ dbPath }) => {
+    const file = createDatabase({ dbPath });
+    const { count } = counted(file);
+    keepReads(file, 'run');
+    expect(count()).toBe(0);
+    const other = createDatabase({ dbPath });
+    prepare(other, INSERT).run();
+    expect(count()).toBe(1);
+    other.close();
+    file.close();
+  });
+
+  test('is read again after what was written is undone, all of it or a part', ({ db }) => {
+    const { count } = counted(db);
+    keepReads(db, 'run');
+    const undone = (): void => {
+      prepare(db, INSERT).run();
+      expect(count()).toBe(1);
+      throw new Error('undone');
+    };
+    expect(() => transaction(db, 'immediate', undone)).toThrow('undone');
+    expect(count()).toBe(0);
+    transaction(db, 'immediate', () => {
+      expect(() => transaction(db, 'immediate', undone)).toThrow('undone');
+      expect(count()).toBe(0);
+    });
+  });
+
+  test('is read each time for a run that is not kept, or no longer', ({ db }) => {
+    const { looked, count } = counted(db);
+    count();
+    const [first, second] = [keepReads(db, 'run'), keepReads(db, 'run')];
+    first();
+    count();
+    count();
+    expect(looked.times).toBe(2);
+    second();
+    count();
+    count();
+    expect(looked.times).toBe(4);
+  });
+});

@@ -1,0 +1,62 @@
+import type { Database } from 'better-sqlite3';
+import { prepare } from './prepare.ts';
+import { writesTo } from './tableWrites.ts';
+
+/** What was read, and what had been written by then. */
+interface Kept {
+  readonly value: unknown;
+  /** Commits of other connections. */
+  readonly others: number;
+  /** Writes of this connection to the tables that were read. */
+  readonly own: number;
+}
+
+interface KeptOfRun {
+  users: number;
+  readonly reads: Map<string, Kept>;
+}
+
+const keptOf = new WeakMap<Database, Map<string, KeptOfRun>>();
+
+/**
+ * Keeps what is read of a run while it is driven from here: it is read again once somebody may have written it. Returns the way
+ * to end that.
+ */
+export function keepReads(db: Database, threadId: string): () => void {
+  const runs = keptOf.get(db) ?? new Map<string, KeptOfRun>();
+  keptOf.set(db, runs);
+  const kept = runs.get(threadId) ?? { users: 0, reads: new Map() };
+  runs.set(threadId, kept);
+  kept.users += 1;
+  return () => {
+    kept.users -= 1;
+    if (kept.users === 0) runs.delete(threadId);
+  };
+}
+
+/** Another number once another connection has committed. */
+export const commitsOfOthers = (db: Database): number =>
+  prepare<[], number>(db, 'PRAGMA data_version').pluck().get() ?? 0;
+
+/** What is read, and where. */
+export interface KeptRead<T> {
+  readonly threadId: string;
+  /** Unique among what is read of a run. */
+  readonly name: string;
+  /** All that `read` looks at. */
+  readonly tables: readonly string[];
+  readonly read: () => T;
+}
+
+/** Reads it, unless it {@link keepReads is kept} and nobody has written its tables since. Must not be changed. */
+export function readKept<T>(db: Database, { threadId, name, tables, read }: KeptRead<T>): T {
+  const reads = keptOf.get(db)?.get(threadId)?.reads;
+  if (reads === undefined) return read();
+  const others = commitsOfOthers(db);
+  const own = writesTo(db, tables);
+  const known = reads.get(name);
+  if (known?.others === others && known.own === own) return known.value as T;
+  const value = read();
+  reads.set(name, { value, others, own });
+  return value;
+}
