@@ -6,6 +6,7 @@ import { interrupts } from './interrupts.ts';
 import type { Programs } from './Program.ts';
 import { sends } from './sends.ts';
 import { subgraphs } from './subgraphs.ts';
+import { threads } from './threads.ts';
 
 /** By what they are about. */
 export const programs: Readonly<Record<string, Programs>> = {
@@ -16,4 +17,5 @@ export const programs: Readonly<Record<string, Programs>> = {
   interrupts,
   agents,
   channels,
+  threads,
 };
