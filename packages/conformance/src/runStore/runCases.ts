@@ -67,12 +67,13 @@ const LEASES: readonly RunStoreCase[] = [
       const call = { threadId: RUN, frame: RUN, epoch: lease.epoch, lease };
       made.runs.assertDriven(call);
       made.runs.assertDriven({ ...call, frame: `${RUN}/child` });
+      made.runs.assertDriven({ ...call, frame: 'user-7' }); // of a graph inside, and of no run
       made.runs.assertDriven({ threadId: 'plain', frame: 'plain', epoch: null, lease: undefined });
       const strangers = [
         { ...call, lease: { ...lease } },
         { ...call, epoch: null, lease: undefined },
         { ...call, epoch: lease.epoch + 1 },
-        { ...call, frame: 'run-2' },
+        { ...call, threadId: 'run-2' },
       ];
       for (const stranger of strangers) assert.throws(() => made.runs.assertDriven(stranger), isLost);
       made.runs.release(lease);

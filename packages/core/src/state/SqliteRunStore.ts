@@ -62,8 +62,21 @@ export class SqliteRunStore implements RunStore {
     }
     const held = heldLease(lease);
     const isOfRun = held?.threadId === threadId && held.epoch === epoch;
-    const isOfFrame = frame === threadId || (frame.startsWith(`${threadId}/`) && threads.get(frame) === null);
-    if (!isOfRun || !isOfFrame) throw notDriven({ threadId: frame });
+    if (!isOfRun) throw notDriven({ threadId: frame });
+    const other = frame === threadId ? null : this.#runAt(frame, threadId);
+    if (other !== null) throw notTheRunOf(frame, { other, threadId });
+  }
+
+  /** The run that a thread is of, which is no frame of `own`; `null` where it is of none. */
+  #runAt(thread: string, own: string): string | null {
+    const { threads } = this.#file;
+    for (let id = thread; id !== own; ) {
+      if (threads.get(id) !== null) return id;
+      const end = id.lastIndexOf('/');
+      if (end < 0) break;
+      id = id.slice(0, end);
+    }
+    return null;
   }
 
   humanDecided({
@@ -310,5 +323,18 @@ function notDriven(context: { readonly threadId: string; readonly isWithout?: st
     remedy:
       'Answer its gates with decide() and resume it with run(). The compiled graph of an app is for reading only.',
     context: { ...context },
+  });
+}
+
+/** A node has called a graph under the id of another run, which that run's own driver alone may write in. */
+function notTheRunOf(
+  frame: string,
+  { other, threadId }: { readonly other: string; readonly threadId: string },
+): DevsError {
+  const what = frame === other ? 'is another run' : `belongs to run "${other}"`;
+  return new DevsError(`A node of run "${threadId}" called a graph on thread "${frame}", which ${what}.`, {
+    code: 'LEASE_LOST',
+    remedy: 'Call the graph with a thread_id that is no run, or begin a run inside the node with child().',
+    context: { threadId: frame, run: other, caller: threadId },
   });
 }

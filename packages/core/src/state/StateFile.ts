@@ -30,6 +30,7 @@ import { StepStore, type StepStoreOptions } from './steps/StepStore.ts';
 import { TranscriptStore } from './steps/TranscriptStore.ts';
 import { ChildStore } from './threads/ChildStore.ts';
 import type { HostIdentity } from './threads/hostIdentity.ts';
+import { InnerThreadStore } from './threads/InnerThreadStore.ts';
 import { ThreadInputStore } from './threads/ThreadInputStore.ts';
 import { ThreadStore } from './threads/ThreadStore.ts';
 import { WaitStore } from './threads/WaitStore.ts';
@@ -65,6 +66,7 @@ export class StateFile {
   readonly labels: RunLabelStore;
   readonly waits: WaitStore;
   readonly children: ChildStore;
+  readonly innerThreads: InnerThreadStore;
   readonly footprint: RunFootprint;
   readonly remover: RunRemover;
   readonly outbox: EventOutbox;
@@ -93,6 +95,7 @@ export class StateFile {
     this.labels = new RunLabelStore(db);
     this.waits = new WaitStore(db, seams);
     this.children = new ChildStore(db, seams);
+    this.innerThreads = new InnerThreadStore(db);
     this.footprint = new RunFootprint(db);
     this.remover = new RunRemover(db, this);
     this.outbox = new EventOutbox(db, events, { store: this.log, outlet });

@@ -11,9 +11,9 @@ import { howMany } from '../support/howMany.ts';
 import { programFile } from '../support/programFile.ts';
 import { tried } from '../support/tried.ts';
 
-const all = Object.entries(programs).flatMap(([topic, each]) =>
-  Object.entries(each).map(([name, program]) => ({ topic, name, program })),
-);
+const all = Object.entries(programs)
+  .flatMap(([topic, each]) => Object.entries(each).map(([name, program]) => ({ topic, name, program })))
+  .filter(({ program }) => program.isKilled !== false);
 
 /** Kills of each program, each after another of its calls; all of them, if there are no more. By default of every fourth one. */
 const KILLS = howMany('DEVS_PROGRAM_KILLS', 1);

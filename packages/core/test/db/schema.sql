@@ -256,6 +256,13 @@ CREATE TABLE hitl_votes (
   PRIMARY KEY (session_id, principal_kind, principal_id)
 ) STRICT;
 
+CREATE TABLE inner_threads (
+  run_id        TEXT NOT NULL,
+  thread_id     TEXT NOT NULL,  -- of the graph inside; no run
+  checkpoint_ns TEXT NOT NULL,
+  PRIMARY KEY (thread_id, checkpoint_ns, run_id)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE journal_values (
   blob_id INTEGER NOT NULL,
   turn_id TEXT    NOT NULL,                              -- langgraph_checkpoints.id
@@ -465,6 +472,8 @@ CREATE INDEX hitl_sessions_of_run ON hitl_sessions (thread_id, status, suspended
 CREATE INDEX hitl_sessions_open ON hitl_sessions (status, suspended_at);
 
 CREATE INDEX hitl_sessions_unsealed ON hitl_sessions (id) WHERE row_sha256 = x'';
+
+CREATE INDEX inner_threads_by_run ON inner_threads (run_id);
 
 CREATE INDEX langgraph_checkpoints_by_graph ON langgraph_checkpoints (graph_id);
 

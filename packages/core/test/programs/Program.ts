@@ -13,6 +13,8 @@ export interface Program {
   answer?(asked: unknown): unknown;
   /** Answers one question at a time, where several wait. @defaultValue all that wait */
   readonly oneByOne?: boolean;
+  /** Whether it comes to the same end where its process dies. @defaultValue true */
+  readonly isKilled?: boolean;
 }
 
 export type Programs = Readonly<Record<string, Program>>;

@@ -7,6 +7,7 @@ import { interrupts } from './interrupts.ts';
 import type { Programs } from './Program.ts';
 import { sends } from './sends.ts';
 import { subgraphs } from './subgraphs.ts';
+import { threads } from './threads.ts';
 
 /** By what they are about. */
 export const programs: Readonly<Record<string, Programs>> = {
@@ -18,4 +19,5 @@ export const programs: Readonly<Record<string, Programs>> = {
   interrupts,
   agents,
   channels,
+  threads,
 };

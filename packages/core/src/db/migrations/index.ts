@@ -1217,6 +1217,22 @@ CREATE TABLE gate_events (
 ) STRICT;
 `,
   },
+  {
+    version: 47,
+    name: '047_bind_inner_threads',
+    sha256: '96ab50afa919887b8f1b3427c80c1eed474925d2c8c12fbe799f627c060b4f5b',
+    sql: `-- Where graphs that nodes of a run called under a thread_id of their own have their checkpoints.
+-- These go with the last run that wrote there. Written by InnerThreadStore only.
+CREATE TABLE inner_threads (
+  run_id        TEXT NOT NULL,
+  thread_id     TEXT NOT NULL,  -- of the graph inside; no run
+  checkpoint_ns TEXT NOT NULL,
+  PRIMARY KEY (thread_id, checkpoint_ns, run_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX inner_threads_by_run ON inner_threads (run_id);
+`,
+  },
 ];
 
 /** What all of them make of an empty file, a statement each; those of the schema as SQLite keeps them. */
@@ -1655,5 +1671,12 @@ END`,
   position INTEGER PRIMARY KEY AUTOINCREMENT,
   seq      INTEGER NOT NULL UNIQUE REFERENCES events (seq) ON DELETE CASCADE
 ) STRICT`,
+  `CREATE TABLE inner_threads (
+  run_id        TEXT NOT NULL,
+  thread_id     TEXT NOT NULL,  -- of the graph inside; no run
+  checkpoint_ns TEXT NOT NULL,
+  PRIMARY KEY (thread_id, checkpoint_ns, run_id)
+) STRICT, WITHOUT ROWID`,
+  `CREATE INDEX inner_threads_by_run ON inner_threads (run_id)`,
   `INSERT INTO decision_log_end (id, lines, sha256) VALUES (1, 0, '0000000000000000000000000000000000000000000000000000000000000000')`,
 ];

@@ -274,19 +274,11 @@ async function assertBetween(
   const finished = new Set(pendingWrites.filter(([, name]) => isOutput(name)).map(([task]) => task));
   // A call that threw is made again, whatever becomes of the run.
   const steps = store.steps.listForThread(threadId).filter(({ state }) => state !== 'failed');
-  const begun = tasks.find(
-    ({ id, name }) =>
-      finished.has(id) ||
-      steps.some((step) => isOfExecution(step, id)) ||
-      hasInside(threadId, `${name}:${id}`, store),
-  );
+  const begun = tasks.find(({ id }) => finished.has(id) || steps.some((step) => isOfExecution(step, id)));
   if (begun !== undefined)
     throw updateRefused(threadId, 'in_hand', `node "${begun.name}" has not finished and has recorded steps`);
   return leaseEpoch;
 }
-
-const hasInside = (threadId: string, checkpointNs: string, { checkpoints }: EngineStore): boolean =>
-  checkpoints.namespacesWithin({ threadId, checkpointNs }).length > 0;
 
 /** An answer is for the visit that asked, which the update takes the place of. */
 function assertNothingAnswered(threadId: string, { sessions }: EngineStore): void {

@@ -314,12 +314,15 @@ function driversSaver(
  * What a checkpoint says of its run, in its own transaction. A committed super-step of nodes is progress: only a driver that dies
  * before one counts towards giving the run up. That an input was taken is none, in its checkpoint and in that of START. A root
  * checkpoint that holds an input is where its turn is taken up, so that no driver gives it twice and none leaves it out; graphs
- * inside nodes and frames have inputs of their own.
+ * inside nodes and frames have inputs of their own. A graph inside a node that has a thread of its own is bound to the run.
  */
-function noteCheckpoints({ threads, inputs }: EngineStore) {
+function noteCheckpoints({ threads, inputs, innerThreads }: EngineStore) {
   const withInput = new Set<string | null>();
   return (lease: FencedLease, stored: StoredCheckpoint): void => {
     const { threadId, checkpointNs, checkpointId, parentId, source } = stored;
+    const { threadId: runId } = lease;
+    if (threadId !== runId && !threadId.startsWith(`${runId}/`))
+      innerThreads.note({ runId, threadId, checkpointNs });
     if (source === 'input') {
       withInput.add(checkpointId);
       if (checkpointNs === '' && threadId === lease.threadId) inputs.markTaken(threadId);

@@ -178,6 +178,7 @@ interface Inside {
 
 /** A graph inside a node, at its latest checkpoint. */
 interface InnerCheckpoint {
+  readonly thread: string;
   readonly checkpointNs: string;
   readonly tuple: CheckpointTuple;
 }
@@ -200,28 +201,33 @@ export async function withInnerBreakpoints(
   const due = innermost.filter(({ tuple }) => nextNodes(tuple.checkpoint).length > 0);
   const stopped = due.length > 0 ? due : innermost.slice(-1);
   return new GraphInterrupt(
-    await Promise.all(stopped.map((one) => interruptAt(one, visit, { saver, breakpoints }))),
+    await Promise.all(stopped.map((one) => interruptAt(one, { saver, breakpoints }))),
   );
 }
 
 /** The graphs that have begun in this visit and are in the middle of nothing, in the order of their checkpoints. */
 async function innerCheckpointIn(
   { configurable = {} }: LangGraphRunnableConfig,
-  { frame, node, checkpointId }: NodeExecution,
+  { threadId, frame, node, checkpointId }: NodeExecution,
   { store, saver }: { readonly store: EngineStore; readonly saver: BaseCheckpointSaver },
 ): Promise<readonly InnerCheckpoint[]> {
   const since = store.checkpoints.findSeq(checkpointId ?? '', frame) ?? 0;
   // A graph with `checkpointer: true` is kept without the ids of the tasks.
   const names = [...new Set([String(configurable['checkpoint_ns']), node])];
-  const within = names.flatMap((checkpointNs) =>
-    store.checkpoints.namespacesWithin({ threadId: frame, checkpointNs }).filter(({ seq }) => seq > since),
+  const within = [frame, ...store.innerThreads.of(threadId)].flatMap((thread) =>
+    names.flatMap((checkpointNs) =>
+      store.checkpoints
+        .namespacesWithin({ threadId: thread, checkpointNs })
+        .filter(({ seq }) => seq > since)
+        .map((inside) => ({ ...inside, thread })),
+    ),
   );
   const tuples = await Promise.all(
     within
       .toSorted((one, other) => one.seq - other.seq)
-      .map(async ({ checkpointNs }) => {
-        const at = { thread_id: frame, checkpoint_ns: checkpointNs };
-        return { checkpointNs, tuple: await saver.getTuple({ configurable: at }) };
+      .map(async ({ thread, checkpointNs }) => {
+        const at = { thread_id: thread, checkpoint_ns: checkpointNs };
+        return { thread, checkpointNs, tuple: await saver.getTuple({ configurable: at }) };
       }),
   );
   return tuples.filter(
@@ -235,8 +241,7 @@ function isInsideOf({ tuple }: InnerCheckpoint, { checkpointNs, tuple: outer }: 
 }
 
 async function interruptAt(
-  { checkpointNs, tuple }: InnerCheckpoint,
-  { frame }: NodeExecution,
+  { thread, checkpointNs, tuple }: InnerCheckpoint,
   { saver, breakpoints }: { readonly saver: BaseCheckpointSaver; readonly breakpoints: InnerBreakpoints },
 ): Promise<Interrupt<InnerBreakpoint>> {
   const graph = namespacePath(checkpointNs);
@@ -244,7 +249,7 @@ async function interruptAt(
   const known = breakpoints.get(graph.join('|'));
   const parent = tuple.parentConfig && (await saver.getTuple(tuple.parentConfig));
   const due = known === undefined ? null : dueBreakpoint(known, { tuple, parent });
-  const at = { thread: frame, checkpointNs, step: tuple.metadata?.step ?? 0 };
+  const at = { thread, checkpointNs, step: tuple.metadata?.step ?? 0 };
   const breakpoint = { graph, ...(due ?? { nodes: next }), next };
   return { id: breakpointId(at), value: { breakpoint, values: ownValues(tuple.checkpoint), at } };
 }

@@ -3,11 +3,13 @@ import { prepare } from '../../db/prepare.ts';
 import { sha256Hex } from '../../values/canonicalJson.ts';
 
 // Since the run's own latest one, also those of graphs inside its nodes, and of runs inside the run: their ids begin with
-// its own and a slash ('0' is the next character).
+// its own and a slash ('0' is the next character). Graphs inside may have threads of their own.
 const SELECT_CHECKPOINTS = `
-  SELECT thread_id, checkpoint_ns, checkpoint_id FROM checkpoints
+  SELECT thread_id, checkpoint_ns, checkpoint_id FROM checkpoints AS made
   WHERE seq >= coalesce((SELECT max(seq) FROM checkpoints WHERE thread_id = @threadId AND checkpoint_ns = ''), 0)
-    AND (thread_id = @threadId OR (thread_id > @threadId || '/' AND thread_id < @threadId || '0'))
+    AND (thread_id = @threadId OR (thread_id > @threadId || '/' AND thread_id < @threadId || '0') OR EXISTS (
+      SELECT 1 FROM inner_threads AS inside
+      WHERE inside.thread_id = made.thread_id AND inside.checkpoint_ns = made.checkpoint_ns AND inside.run_id = @threadId))
   ORDER BY seq`;
 
 // Not what was given under an interrupt's id (32 digits): that is on its way, whether or not a node takes it.

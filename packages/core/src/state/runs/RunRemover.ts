@@ -20,6 +20,27 @@ const isOfRun = (column: string): string => `(${column} = @id OR (${isBelow(colu
   WHERE ${isBelow('other.thread_id', '@id')}
     AND (other.thread_id = ${column} OR ${isBelow(column, 'other.thread_id')}))))`;
 
+const CHECKPOINT_TABLES = ['checkpoint_writes', 'checkpoint_blobs', 'checkpoints'] as const;
+
+/** Checkpoints that a node of another run has made on this thread are that run's. */
+const isOfItsOwn = (table: string): string => `${isOfRun(`${table}.thread_id`)} AND NOT EXISTS (
+  SELECT 1 FROM inner_threads AS bound
+  WHERE bound.thread_id = ${table}.thread_id AND bound.checkpoint_ns = ${table}.checkpoint_ns AND bound.run_id <> @id)`;
+
+/** Where graphs inside its nodes have checkpoints on threads of their own, and no other run has any. */
+const IN_ITS_NODES = `(thread_id, checkpoint_ns) IN (
+  SELECT inside.thread_id, inside.checkpoint_ns FROM inner_threads AS inside
+  WHERE inside.run_id = @id AND NOT EXISTS (SELECT 1 FROM threads WHERE threads.thread_id = inside.thread_id)
+    AND NOT EXISTS (
+      SELECT 1 FROM inner_threads AS bound
+      WHERE bound.thread_id = inside.thread_id AND bound.checkpoint_ns = inside.checkpoint_ns AND bound.run_id <> @id))`;
+
+/** Of the graphs inside its nodes, what refers to others first. */
+const INNER_ROWS: readonly (readonly [table: string, where: string])[] = [
+  ...CHECKPOINT_TABLES.map((table) => [table, IN_ITS_NODES] as const),
+  ['inner_threads', 'run_id = @id'],
+];
+
 const OF_ITS_SESSIONS = `session_id IN (SELECT id FROM hitl_sessions WHERE ${isOfRun('hitl_sessions.thread_id')})`;
 
 /** Tables with rows that name their run as `thread_id`, what refers to others first. */
@@ -28,9 +49,6 @@ const NAMING = [
   'agent_steps',
   'step_spending',
   'step_transcripts',
-  'checkpoint_writes',
-  'checkpoint_blobs',
-  'checkpoints',
   'driven_time',
   'guard_firings',
   'events',
@@ -52,14 +70,23 @@ const ROWS: readonly (readonly [table: string, where: string])[] = [
   ['hitl_votes', OF_ITS_SESSIONS],
   ['langgraph_checkpoints', isOfRun('langgraph_checkpoints.graph_id')],
   ['child_runs', isOfRun('child_runs.child_id')],
+  ...CHECKPOINT_TABLES.map((table) => [table, isOfItsOwn(table)] as const),
   ...NAMING.map((table) => [table, isOfRun(`${table}.thread_id`)] as const),
 ];
 
-const SELECT_BLOBS = ['checkpoint_blobs', 'checkpoint_writes', 'agent_steps', 'step_transcripts']
-  .map(
-    (table) => `SELECT blob_id FROM ${table} WHERE blob_id IS NOT NULL AND ${isOfRun(`${table}.thread_id`)}`,
-  )
-  .join(' UNION ');
+const BLOBS_OF: readonly (readonly [table: string, where: string])[] = [
+  ...(['agent_steps', 'step_transcripts'] as const).map(
+    (table) => [table, isOfRun(`${table}.thread_id`)] as const,
+  ),
+  ...(['checkpoint_blobs', 'checkpoint_writes'] as const).flatMap((table) => [
+    [table, isOfItsOwn(table)] as const,
+    [table, IN_ITS_NODES] as const,
+  ]),
+];
+
+const SELECT_BLOBS = BLOBS_OF.map(
+  ([table, where]) => `SELECT blob_id FROM ${table} WHERE blob_id IS NOT NULL AND ${where}`,
+).join(' UNION ');
 
 const SELECT_TURNS = `
   SELECT serialized_state, sha256 FROM langgraph_checkpoints
@@ -81,6 +108,7 @@ interface RemovedBeside {
 }
 
 interface Statements {
+  readonly inner: readonly Statement<[RemovalTarget]>[];
   readonly deletes: readonly Statement<[RemovalTarget]>[];
   readonly blobs: Statement<[RemovalTarget], number>;
   readonly turns: Statement<[RemovalTarget], StoredState>;
@@ -106,8 +134,11 @@ export class RunRemover {
     this.#sessions = sessions;
     this.#texts = new DecisionTextStore(db);
     this.#sweeper = new BlobSweeper(db);
+    const deleteFrom = ([table, where]: readonly [table: string, where: string]) =>
+      prepare<[RemovalTarget]>(db, `DELETE FROM ${table} WHERE ${where}`);
     this.#statements = {
-      deletes: ROWS.map(([table, where]) => prepare(db, `DELETE FROM ${table} WHERE ${where}`)),
+      inner: INNER_ROWS.map(deleteFrom),
+      deletes: ROWS.map(deleteFrom),
       blobs: prepare<[RemovalTarget], number>(db, SELECT_BLOBS).pluck(),
       turns: prepare(db, SELECT_TURNS),
       hasAnswers: prepare<[RemovalTarget], 1>(db, HAS_ANSWERS).pluck(),
@@ -121,7 +152,7 @@ export class RunRemover {
    *   the parent has not, which would begin it anew. Nothing is deleted then.
    */
   remove(...leases: readonly FencedLease[]): Swept {
-    const { deletes, blobs, turns, hasAnswers } = this.#statements;
+    const { inner, deletes, blobs, turns, hasAnswers } = this.#statements;
     return immediateTransaction(this.#db, () => {
       const used: number[] = [];
       let answered = false;
@@ -134,7 +165,7 @@ export class RunRemover {
             ...turns.all({ id }).flatMap((turn) => Object.values(referencesOf(turn))),
           );
           answered ||= hasAnswers.get({ id }) !== undefined;
-          for (const each of deletes) each.run({ id });
+          for (const each of [...inner, ...deletes]) each.run({ id });
           forgetLease(this.#db, id);
         }
       }
@@ -147,6 +178,8 @@ export class RunRemover {
   keepOnly(id: string): void {
     immediateTransaction(this.#db, () => {
       const others = prepare<[string], string>(this.#db, SELECT_OTHERS).pluck().all(id);
+      // A run at a time: what several of them share goes with the last.
+      for (const other of others) for (const each of this.#statements.inner) each.run({ id: other });
       // A table at a time: a run may refer to another one.
       for (const each of this.#statements.deletes) for (const other of others) each.run({ id: other });
       this.#texts.dropAllBut(new Set(this.#textsInUse()));

@@ -1,4 +1,13 @@
-import { Annotation, Command, END, interrupt, MemorySaver, START, StateGraph } from '@langchain/langgraph';
+import {
+  Annotation,
+  Command,
+  END,
+  interrupt,
+  MemorySaver,
+  NodeInterrupt,
+  START,
+  StateGraph,
+} from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
@@ -144,6 +153,59 @@ describe('an update of the state', () => {
   });
 });
 
+const Asking = Annotation.Root({
+  log: Annotation<readonly string[]>({ reducer: (left, right) => [...left, ...right], default: () => [] }),
+  ok: Annotation<boolean>(),
+});
+
+/** A graph in a node, which throws an interrupt until the state says `ok`. */
+function nestedAsking(first: () => Promise<{ log: string[] }>) {
+  const inner = new StateGraph(Asking)
+    .addNode('first', first)
+    .addNode('ask', ({ ok }) => {
+      if (!ok) throw new NodeInterrupt('Not yet.');
+      return { log: ['asked'] };
+    })
+    .addNode('last', () => ({ log: ['last'] }))
+    .addEdge(START, 'first')
+    .addEdge('first', 'ask')
+    .addEdge('ask', 'last')
+    .compile();
+  return new StateGraph(Asking)
+    .addNode('before', () => ({ log: ['before'] }))
+    .addNode('outer', inner)
+    .addNode('after', () => ({ log: ['after'] }))
+    .addEdge(START, 'before')
+    .addEdge('before', 'outer')
+    .addEdge('outer', 'after');
+}
+
+test('an update lets a graph inside a node go on that had thrown an interrupt, as by LangGraph alone', async ({
+  db,
+}) => {
+  const ran: string[] = [];
+  const build = (who: string) =>
+    nestedAsking(async () => {
+      ran.push(who);
+      return { log: ['first'] };
+    });
+  const plain = build('plain').compile({ checkpointer: new MemorySaver() });
+  const at = { configurable: { thread_id: 'run' } };
+  await plain.invoke({ ok: false }, at);
+  await plain.updateState(at, { ok: true });
+  const expected = await plain.invoke(null, at);
+
+  const app = durable(build('own'), { db });
+  const gate = only((await app.run('run', { ok: false })).gates);
+  expect(gate).toMatchObject({ kind: 'interrupt', artifact: 'Not yet.' });
+  await app.updateState('run', { ok: true }, { by: ada });
+  const { status, values } = await app.run('run');
+  expect(status).toBe('completed');
+  expect(values).toEqual(expected);
+  expect(ran).toEqual(['plain', 'plain', 'own', 'own']);
+  await expect(app.decide(gate, { value: 'late', by: ada })).rejects.toMatchObject({ code: 'GATE_STALE' });
+});
+
 describe('an update of the state is refused', () => {
   const refusal = (reason: string) => ({ code: 'UPDATE_REFUSED', context: { threadId: 'run', reason } });
 
@@ -161,24 +223,19 @@ describe('an update of the state is refused', () => {
     expect(await app.run('run')).toMatchObject({ values: { answer: ['paid for', 'yes'] } });
   });
 
-  test('while a branch beside has finished, or a graph inside a node is on its way', async ({ db }) => {
+  test('while a branch beside has finished, or a graph inside a node has recorded a step', async ({ db }) => {
     const branches = durable(twoBranches(), { db, gates: { right: () => 'Go?' } });
     await branches.run('run', {});
     await expect(branches.updateState('run', { log: [] }, { by: ada })).rejects.toMatchObject(
       refusal('in_hand'),
     );
 
-    const Inner = Annotation.Root({ log: Annotation<readonly string[]> });
-    const inner = new StateGraph(Inner)
-      .addNode('one', () => ({ log: ['one'] }))
-      .addNode('two', () => ({ log: [interrupt('Go?')] }))
-      .addEdge(START, 'one')
-      .addEdge('one', 'two')
-      .compile();
-    const graph = new StateGraph(Inner).addNode('outer', inner).addEdge(START, 'outer');
-    const nested = durable(graph, { db, version: '2' });
+    const nested = durable(
+      nestedAsking(async () => ({ log: [await step('draft', () => 'paid for')] })),
+      { db, version: '2' },
+    );
     await nested.run('nested', {});
-    await expect(nested.updateState('nested', { log: [] }, { by: ada })).rejects.toMatchObject({
+    await expect(nested.updateState('nested', { ok: true }, { by: ada })).rejects.toMatchObject({
       context: { reason: 'in_hand' },
     });
   });
