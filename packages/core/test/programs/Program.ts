@@ -9,6 +9,8 @@ export interface Program {
   answer?(asked: unknown): unknown;
   /** Answers one question at a time, where several wait. @defaultValue all that wait */
   readonly oneByOne?: boolean;
+  /** Changes messages in place: what LangGraph alone has streamed is something else when it is read. @defaultValue false */
+  readonly changesInPlace?: boolean;
 }
 
 export type Programs = Readonly<Record<string, Program>>;

@@ -9,6 +9,11 @@ export interface World {
    * @param what - Another one for every call that is meant.
    */
   effect<T = string>(name: string, what: string, result?: T): Promise<T>;
+  /**
+   * A call that must be made once, and is not recorded by itself: the step around it is. What it returns is in no result
+   * but of a step that has it made.
+   */
+  call(what: string): Promise<string>;
   /** Whether a service is down: so many times in all, over every process. */
   isDown(service: string, times: number): boolean;
   /** Told of a node's visit, with what it was given. */
@@ -51,6 +56,11 @@ export class LedgerWorld implements World {
   effect<T = string>(name: string, what: string, result = `done: ${what}` as T): Promise<T> {
     const call = (key: string): Promise<T> => this.#call({ what, key }, result);
     return this.#options.isDurable ? step(name, ({ key }) => call(key)) : call('');
+  }
+
+  call(what: string): Promise<string> {
+    const made = `‹${what}›`;
+    return this.#call({ what, key: this.#options.isDurable ? made : '' }, made);
   }
 
   async #call<T>(effect: Effect, result: T): Promise<T> {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { Command, MemorySaver } from '@langchain/langgraph';
+import { Command, InMemoryStore, MemorySaver } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { durable } from '../../src/engine/app/durable.ts';
@@ -60,6 +60,20 @@ interface Compilable {
   compile(options: object): Compiled;
 }
 
+interface Agent {
+  readonly graph: Compiled & { checkpointer: unknown; store: unknown };
+}
+
+type Source = Agent | (Compilable & { readonly builder?: Compilable });
+
+/** The graph of a program without the engine. An agent keeps what it was made with. */
+export function compiledAlone(built: unknown): Compiled {
+  const source = built as Source;
+  const checkpointer = new MemorySaver();
+  if (!('graph' in source)) return (source.builder ?? source).compile({ checkpointer });
+  return Object.assign(source.graph, { checkpointer, store: new InMemoryStore() });
+}
+
 /** Runs of a program in which nobody answers for ever. */
 const MAX_STOPS = 20;
 
@@ -71,8 +85,7 @@ export async function driveByLangGraph(
   dir: string,
 ): Promise<Driven> {
   const { world, ledger } = openWorld(dir, { isDurable: false });
-  const source = build(world) as Compilable & { readonly builder?: Compilable };
-  const graph = (source.builder ?? source).compile({ checkpointer: new MemorySaver() });
+  const graph = compiledAlone(build(world));
   const asked: unknown[][] = [];
   const error = await errorOf(async () => {
     let { __interrupt__: open = [] } = await graph.invoke(input, CONFIG);
@@ -99,7 +112,7 @@ export async function driveDurably(program: Program, dir: string, death?: Death)
   const { world, ledger } = openWorld(dir, { isDurable: true, ...death });
   const { build, input, answer = String, oneByOne = false } = program;
   const db = openStateFile(join(dir, 'state.sqlite'));
-  const app = durable(build(world) as never, { db });
+  const app = durable(build(world) as never, { db, store: 'file' });
   const asked: unknown[][] = [];
   try {
     let ran = await app.run('run', input as never, { throwOnFailure: false });

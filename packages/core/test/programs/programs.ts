@@ -1,8 +1,10 @@
 import { agents } from './agents.ts';
 import { channels } from './channels.ts';
 import { commands } from './commands.ts';
+import { deepAgents } from './deepAgents.ts';
 import { errors } from './errors.ts';
 import { interrupts } from './interrupts.ts';
+import { langchainAgents } from './langchainAgents.ts';
 import type { Programs } from './Program.ts';
 import { sends } from './sends.ts';
 import { subgraphs } from './subgraphs.ts';
@@ -15,5 +17,7 @@ export const programs: Readonly<Record<string, Programs>> = {
   errors,
   interrupts,
   agents,
+  langchainAgents,
+  deepAgents,
   channels,
 };
