@@ -5,3 +5,4 @@
  */
 
 export { recordCalls } from './engine/agent/recordCalls.ts';
+export { recordedSubagents } from './engine/agent/recordedSubagents.ts';

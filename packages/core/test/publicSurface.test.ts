@@ -137,6 +137,7 @@ describe('the public surface', () => {
     expect(await namesOf(import('../src/langchain.ts'))).toMatchInlineSnapshot(`
       [
         "recordCalls",
+        "recordedSubagents",
       ]
     `);
   });

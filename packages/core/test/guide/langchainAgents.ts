@@ -1,16 +1,25 @@
 // The programs of docs/guide/langchain-agents.md.
-import { recordCalls } from '@devs/core/langchain';
+import { recordCalls, recordedSubagents } from '@devs/core/langchain';
 import { durable, recordedModel, recordedTools } from '@devs/core/langgraph';
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import type { BaseMessage } from '@langchain/core/messages';
 import type { StructuredTool } from '@langchain/core/tools';
 import { createReactAgent, ToolNode } from '@langchain/langgraph/prebuilt';
+import {
+  CompositeBackend,
+  createDeepAgent,
+  GENERAL_PURPOSE_SUBAGENT,
+  StateBackend,
+  StoreBackend,
+  type SubAgent,
+} from 'deepagents';
 import { createAgent, modelFallbackMiddleware, toolRetryMiddleware } from 'langchain';
 
 declare const model: BaseChatModel;
 declare const spare: BaseChatModel;
 declare const tools: StructuredTool[];
 declare const messages: BaseMessage[];
+declare const researcher: SubAgent;
 
 export async function inOneLine() {
   const agent = createAgent({ model, tools, middleware: [recordCalls({ gates: { send_mail: true } })] });
@@ -36,6 +45,18 @@ export function amongOthers() {
     toolRetryMiddleware({ maxRetries: 3 }), // inside of one recorded tool call
   ];
   return middleware;
+}
+
+export function withSubagents() {
+  const deepAgent = createDeepAgent({
+    model,
+    tools,
+    middleware: [recordCalls({ gates: { send_mail: true } })],
+    subagents: recordedSubagents([GENERAL_PURPOSE_SUBAGENT, researcher]),
+    backend: new CompositeBackend(new StateBackend(), { '/memories/': new StoreBackend() }),
+  });
+  const reports = durable(deepAgent, { file: 'state.sqlite', store: 'file' });
+  return reports;
 }
 
 export function withoutCreateAgent() {

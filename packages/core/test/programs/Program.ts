@@ -15,6 +15,8 @@ export interface Program {
   readonly oneByOne?: boolean;
   /** Whether it comes to the same end where its process dies. @defaultValue true */
   readonly isKilled?: boolean;
+  /** Changes messages in place: what LangGraph alone has streamed is something else when it is read. @defaultValue false */
+  readonly changesInPlace?: boolean;
 }
 
 export type Programs = Readonly<Record<string, Program>>;

@@ -14,6 +14,11 @@ export interface World {
    *
    * @param what - Another one for every call that is meant; the task returns what comes of it.
    */
+  inTask(what: string): Promise<string>;
+  /**
+   * A call that must be made once, and is not recorded by itself: the step around it is. What it returns is in no result
+   * but of a step that has it made.
+   */
   call(what: string): Promise<string>;
   /** Whether a service is down: so many times in all, over every process. */
   isDown(service: string, times: number): boolean;
@@ -67,8 +72,13 @@ export class LedgerWorld implements World {
     return this.#options.isDurable ? step(name, ({ key }) => call(key)) : call('');
   }
 
-  call(what: string): Promise<string> {
+  inTask(what: string): Promise<string> {
     return this.#call({ what, key: what }, resultOf(what));
+  }
+
+  call(what: string): Promise<string> {
+    const made = `‹${what}›`;
+    return this.#call({ what, key: this.#options.isDurable ? made : '' }, made);
   }
 
   async #call<T>(effect: Effect, result: T): Promise<T> {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { Command, MemorySaver } from '@langchain/langgraph';
+import { Command, InMemoryStore, MemorySaver } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { durable } from '../../src/engine/app/durable.ts';
@@ -95,12 +95,15 @@ export async function driveByLangGraph(
 interface Source<Graph> {
   readonly compile?: unknown;
   readonly builder?: { compile(options: object): Graph };
+  readonly graph?: Graph & object;
 }
 
-/** As LangGraph alone runs it. An entrypoint is compiled as it is made. */
+/** As LangGraph alone runs it. An agent keeps what it was made with, and an entrypoint is compiled as it is made. */
 export function compiledAlone<Graph>(built: unknown): Graph {
   const source = built as Source<Graph>;
   const checkpointer = new MemorySaver();
+  if (source.graph !== undefined)
+    return Object.assign(source.graph, { checkpointer, store: new InMemoryStore() });
   const builder = source.compile === undefined ? source.builder : (source as Source<Graph>['builder']);
   return builder?.compile({ checkpointer }) ?? (copyWith(source, { checkpointer }) as Graph);
 }
@@ -119,7 +122,7 @@ export async function driveDurably(program: Program, dir: string, death?: Death)
   const { world, ledger } = openWorld(dir, { isDurable: true, ...death });
   const { build, input, turns = [], triesAgain = false, answer = String, oneByOne = false } = program;
   const db = openStateFile(join(dir, 'state.sqlite'));
-  const app = durable(build(world) as never, { db });
+  const app = durable(build(world) as never, { db, store: 'file' });
   const asked: unknown[][] = [];
   try {
     const drive = async (given?: unknown, turn?: string) => {

@@ -20,7 +20,7 @@ import type { World } from './World.ts';
 const QUICK = { maxAttempts: 3, initialInterval: 1, jitter: false, logWarning: false } as const;
 
 /** A task that makes one call, and returns what came of it. */
-const calls = (world: World, name: string) => task(name, (what: string) => world.call(what));
+const calls = (world: World, name: string) => task(name, (what: string) => world.inTask(what));
 
 const essay: Program = {
   input: 'cat',
@@ -86,7 +86,7 @@ const retried: Program = {
   build: (world) => {
     const info = task({ name: 'getInfo', retry: QUICK }, async (of: string) => {
       if (world.isDown(of, 2)) throw new Error('Failure');
-      return world.call(`info of ${of}`);
+      return world.inTask(`info of ${of}`);
     });
     return entrypoint('main', async ([first = '', second = '']: readonly string[]) => [
       await info(first),
@@ -115,7 +115,7 @@ const failed: Program = {
   input: 'x',
   build: (world) => {
     const bad = task('bad', async () => {
-      await world.call('before it fails');
+      await world.inTask('before it fails');
       throw new TypeError('bad');
     });
     const good = calls(world, 'good');
@@ -205,7 +205,7 @@ const reviewed: Program = {
         : new AIMessage({ id: 'ask', content: '', tool_calls: CALLS });
     });
     const tool = task('callTool', async ({ id = '', args }: ToolCall) => {
-      const content = await world.call(`weather in ${String(args['city'])}`);
+      const content = await world.inTask(`weather in ${String(args['city'])}`);
       return new ToolMessage({ id: `of ${id}`, content, tool_call_id: id });
     });
     return entrypoint('agent', async (given: readonly { role: string; content: string }[]) => {
@@ -274,7 +274,7 @@ const remembers: Program = {
     const remember = task('remember', async (name: string) => {
       await getStore()?.put(['names'], name, { name });
       const known = await getStore()?.get(['names'], name);
-      return [await world.call(name), known?.value];
+      return [await world.inTask(name), known?.value];
     });
     return entrypoint(
       { name: 'main', store: new InMemoryStore() },

@@ -1,9 +1,11 @@
 import { agents } from './agents.ts';
 import { channels } from './channels.ts';
 import { commands } from './commands.ts';
+import { deepAgents } from './deepAgents.ts';
 import { errors } from './errors.ts';
 import { functional } from './functional.ts';
 import { interrupts } from './interrupts.ts';
+import { langchainAgents } from './langchainAgents.ts';
 import type { Programs } from './Program.ts';
 import { sends } from './sends.ts';
 import { subgraphs } from './subgraphs.ts';
@@ -18,6 +20,8 @@ export const programs: Readonly<Record<string, Programs>> = {
   functional,
   interrupts,
   agents,
+  langchainAgents,
+  deepAgents,
   channels,
   threads,
 };

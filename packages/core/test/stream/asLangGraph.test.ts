@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { programs } from '../programs/programs.ts';
 import { howMany } from '../support/howMany.ts';
-import { bySteps, streamedByLangGraph, streamedDurably } from './streamed.ts';
+import { bySteps, type Streamed, streamedByLangGraph, streamedDurably } from './streamed.ts';
 
 const all = Object.entries(programs).flatMap(([topic, each]) =>
-  Object.entries(each).map(([name, program]) => ({ topic, name, program })),
+  Object.entries(each)
+    .map(([name, program]) => ({ topic, name, program }))
+    .filter(({ program }) => program.changesInPlace !== true),
 );
 
 /** Programs that are streamed, others each time. */
@@ -21,6 +23,9 @@ const chosen = [...all.keys()]
   .slice(0, PROGRAMS)
   .flatMap((at) => all[(FIRST + at * STRIDE) % all.length] ?? []);
 
+/** Without the ids of tasks, which are others each time. */
+const named = ({ ns, mode, data }: Streamed) => ({ ns, mode, data });
+
 const root = mkdtempSync(join(tmpdir(), 'devs-streams-'));
 afterAll(() => rmSync(root, { recursive: true }));
 
@@ -30,7 +35,7 @@ describe(`programs from ${FIRST} on, DEVS_STREAMED_FIRST=${FIRST}`, () => {
     async ({ topic, name, program }) => {
       const plain = await streamedByLangGraph(program, join(root, `${topic}-${name}-plain`));
       const own = await streamedDurably(program, join(root, `${topic}-${name}-own`));
-      if (plain.isCut) expect(own).toEqual(expect.arrayContaining([...plain.chunks]));
+      if (plain.isCut) expect(own.map(named)).toEqual(expect.arrayContaining(plain.chunks.map(named)));
       else expect(bySteps(own)).toStrictEqual(bySteps(plain.chunks));
     },
   );

@@ -11,6 +11,8 @@ import { listOf } from '../support/listOf.ts';
 /** A chunk in plain words: the graph by the names of its tasks, as their ids are others each time. */
 export interface Streamed {
   readonly ns: string;
+  /** Tells the graph from others of that name, in one run. */
+  readonly graph: string;
   readonly mode: string;
   readonly data: unknown;
 }
@@ -37,7 +39,8 @@ export async function streamedByLangGraph(
   { build, input, answer = String, oneByOne = false }: Program,
   ledger: string,
 ): Promise<{ readonly chunks: readonly Streamed[]; readonly isCut: boolean }> {
-  const graph = compiledAlone<Streamable>(build(new LedgerWorld({ ledger, isDurable: false })));
+  const built = build(new LedgerWorld({ ledger, isDurable: false }));
+  const graph = compiledAlone<Streamable>(built);
   const told: Told = { chunks: [], begun: new Set() };
   const { chunks } = told;
   let given: unknown = input;
@@ -87,7 +90,7 @@ export async function streamedDurably(
   ledger: string,
 ): Promise<readonly Streamed[]> {
   const db = createDatabase({ dbPath: ':memory:' });
-  const app = durable(build(new LedgerWorld({ ledger, isDurable: true })) as never, { db });
+  const app = durable(build(new LedgerWorld({ ledger, isDurable: true })) as never, { db, store: 'file' });
   const chunks: Streamed[] = [];
   let given: unknown = input;
   let last = 0;
@@ -114,14 +117,14 @@ export async function streamedDurably(
 }
 
 /**
- * By graph, in the order of its super-steps. What tasks of one super-step write side by side has none, and values that are
+ * By the names of graphs, each in the order of its super-steps. What tasks of one super-step write side by side has none, and values that are
  * those before are what LangGraph says as it goes on.
  */
 export function bySteps(chunks: readonly Streamed[]): Readonly<Record<string, readonly unknown[]>> {
-  const graphs: Record<string, { readonly steps: unknown[]; beside: string[]; values: string }> = {};
-  for (const { ns, mode, data } of chunks) {
-    const graph = graphs[ns] ?? { steps: [], beside: [], values: '' };
-    graphs[ns] = graph;
+  const graphs: Record<string, GraphSteps> = {};
+  for (const { ns, graph: id, mode, data } of chunks) {
+    const graph = graphs[id] ?? { ns, steps: [], beside: [], values: '' };
+    graphs[id] = graph;
     const text = JSON.stringify({ mode, data });
     if (mode !== 'values') graph.beside.push(text);
     else if (text !== graph.values) {
@@ -133,12 +136,21 @@ export function bySteps(chunks: readonly Streamed[]): Readonly<Record<string, re
       graph.values = text;
     }
   }
+  const byName: Record<string, string[]> = {};
+  for (const { ns, steps, beside } of Object.values(graphs)) {
+    const told = JSON.stringify([...steps, beside.sort().map((each) => JSON.parse(each) as unknown)]);
+    byName[ns] = [...(byName[ns] ?? []), told].sort();
+  }
   return Object.fromEntries(
-    Object.entries(graphs).map(([ns, { steps, beside }]) => [
-      ns,
-      [...steps, beside.sort().map((each) => JSON.parse(each) as unknown)],
-    ]),
+    Object.entries(byName).map(([ns, each]) => [ns, each.map((told) => JSON.parse(told) as unknown)]),
   );
+}
+
+interface GraphSteps {
+  readonly ns: string;
+  readonly steps: unknown[];
+  beside: string[];
+  values: string;
 }
 
 function inOrder<T>(open: readonly T[], shown: (asked: T) => unknown, oneByOne: boolean): readonly T[] {
@@ -149,14 +161,20 @@ function inOrder<T>(open: readonly T[], shown: (asked: T) => unknown, oneByOne: 
 
 const streamed = (ns: readonly string[], mode: string, data: unknown): Streamed => ({
   ns: ns.map((part) => part.split(':', 1)[0]).join('|'),
+  graph: ns.join('|'),
   mode,
   data: withoutIds(described(data)),
 });
 
-/** LangGraph gives messages their ids in place, later than they are streamed: whoever reads late sees them. */
+/**
+ * LangGraph gives messages their ids in place, later than they are streamed: whoever reads late sees them. `jumpTo` of an
+ * agent is in no file: it is untracked.
+ */
+const LEFT_OUT: ReadonlySet<string> = new Set(['lc_kwargs', 'id', 'jumpTo']);
+
 function withoutIds(told: unknown): unknown {
   if (Array.isArray(told)) return told.map(withoutIds);
   if (typeof told !== 'object' || told === null) return told;
-  const entries = Object.entries(told).filter(([key]) => key !== 'lc_kwargs' && key !== 'id');
+  const entries = Object.entries(told).filter(([key]) => !LEFT_OUT.has(key));
   return Object.fromEntries(entries.map(([key, each]) => [key, withoutIds(each)]));
 }

@@ -22,6 +22,7 @@ const PROMPTS = join(ROOT, 'packages', 'agents', 'prompts');
 /** What tests start as a process of its own: those named so, and some that are there for people, too. */
 const CHILD = /\.child\.ts$/;
 const OTHERS = [
+  'examples/deep-agent/main.ts',
   'examples/graphs/run.ts',
   'examples/graphs/watch.ts',
   'examples/own-graph/cli.ts',

@@ -1,13 +1,12 @@
 import { createDatabase } from '../../src/db/createDatabase.ts';
 
-/** The calls whose results are in the state file. */
+/** The calls whose results are in the state file: keys of steps, and what is in ‹› in their results. */
 export function recordedKeys(dbPath: string): ReadonlySet<string> {
-  return new Set(
-    textsIn(
-      dbPath,
-      "SELECT thread_id || '/' || lg_task_id || '/' || name FROM agent_steps WHERE state = 'done'",
-    ),
+  const rows = textsIn(
+    dbPath,
+    "SELECT thread_id || '/' || lg_task_id || '/' || name || char(10) || coalesce(result_json, '') FROM agent_steps WHERE state = 'done'",
   );
+  return new Set(rows.flatMap((row) => [row.slice(0, row.indexOf('\n')), ...(row.match(/‹[^›]*›/gu) ?? [])]));
 }
 
 /** The recorded results of tasks of the functional API, as JSON. */

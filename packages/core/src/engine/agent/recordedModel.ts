@@ -9,6 +9,9 @@ type Method = (this: object, ...given: unknown[]) => unknown;
 /** Methods that return another model. */
 const MAKERS: ReadonlySet<PropertyKey> = new Set(['bindTools', 'withConfig']);
 
+/** Those made here. */
+const recordedOnes = new WeakSet<object>();
+
 /**
  * A chat model with calls that are recorded as steps, in any graph. When a node runs again, the recorded answer
  * returns and the model is not called. Tokens are streamed while a call is made, and its `usage_metadata` counts in the
@@ -17,6 +20,7 @@ const MAKERS: ReadonlySet<PropertyKey> = new Set(['bindTools', 'withConfig']);
  * Only `invoke` is recorded. A node that calls `stream` or `batch` of it calls the model itself.
  *
  * @param model - A chat model of LangChain, or a runnable with one inside, as `createAgent` and `createReactAgent` take.
+ * One that is recorded already is returned as it is.
  *
  * @example
  * ```ts
@@ -25,7 +29,10 @@ const MAKERS: ReadonlySet<PropertyKey> = new Set(['bindTools', 'withConfig']);
  * ```
  */
 export function recordedModel<Model extends object>(model: Model): Model {
-  return new Proxy(model, { get: (target, name) => memberOf(target, name) });
+  if (recordedOnes.has(model)) return model;
+  const recorded = new Proxy(model, { get: (target, name) => memberOf(target, name) });
+  recordedOnes.add(recorded);
+  return recorded;
 }
 
 function memberOf(target: object, name: PropertyKey): unknown {

@@ -1,5 +1,6 @@
 // Calls that code around them may make several times in one execution, such as those of an agent: of a model, of a tool.
 
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { isGraphBubbleUp } from '@langchain/langgraph';
 import { faultInside, isRefusal } from '../execution/EngineFaults.ts';
 import { asThrowable } from '../execution/thrown.ts';
@@ -7,9 +8,15 @@ import { type ActiveNode, activeNode, currentNode, isAlone } from './ActiveNode.
 import { type StepFunction, type StepOptions, step } from './step.ts';
 import { claimOf, type StepPlace, stepPlace } from './stepPlace.ts';
 
+/** The call around this code: where it is, and under which name. */
+const around = new AsyncLocalStorage<{ readonly claim: string; readonly name: string }>();
+
 /**
  * A step with a name that can be used again: the second call in one place is `name 2`. A call that throws gives its name
  * back. So the attempt that succeeds has the name, and its result returns when the node runs again.
+ *
+ * A call inside of another one in the same place is `outer/name`: where the recorded result of the outer one returns, nobody
+ * makes it, and it must not be counted.
  */
 export async function repeatableStep<T>(
   name: string,
@@ -19,9 +26,11 @@ export async function repeatableStep<T>(
   if (isAlone()) return step(name, fn, options);
   const active = activeNode('step()');
   const place = stepPlace(active);
-  const free = freeName(active, place, name);
+  const claim = claimOf(place, '');
+  const outer = around.getStore();
+  const free = freeName(active, place, outer?.claim === claim ? `${outer.name}/${name}` : name);
   try {
-    return await step(free, fn, options);
+    return await step(free, (call) => around.run({ claim, name: free }, () => fn(call)), options);
   } catch (error) {
     for (const names of [active.claims.names, active.stepNames]) names.delete(claimOf(place, free));
     throw error;

@@ -87,6 +87,11 @@ export function shapeOfUpdate(
   return isWhole ? (Object.fromEntries(nodes) as UpdateShape) : null;
 }
 
+const placesIn = (shape: UpdateShape): readonly WriteIndex[] =>
+  Object.values(shape)
+    .flat()
+    .flatMap((part: ShapePart) => (typeof part === 'number' ? [part] : Object.values(part)));
+
 /** The update again. @param valueAt - What the task wrote at a place. */
 async function joinUpdate(
   shape: UpdateShape,
@@ -192,7 +197,8 @@ async function updatesAt(
 ): Promise<unknown> {
   const rows = sources.checkpoints.loadWrites({ ...graph, checkpointId });
   const writes = new Map(rows.filter((row) => row.taskId === taskId).map((row) => [row.idx, row.value]));
-  if (writes.size === 0) return null;
+  // An update of channels that the file does not keep alone has no place in it, and is whole without its checkpoint.
+  if (writes.size === 0 && placesIn(shape).length > 0) return null;
   return joinUpdate(shape, async (place) => {
     const value = writes.get(place);
     return value === undefined ? undefined : loadValue(value, sources);

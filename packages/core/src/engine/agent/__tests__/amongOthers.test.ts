@@ -1,4 +1,4 @@
-import { type AIMessage, HumanMessage, type ToolMessage } from '@langchain/core/messages';
+import { type AIMessage, type BaseMessage, HumanMessage, type ToolMessage } from '@langchain/core/messages';
 import { tool } from '@langchain/core/tools';
 import { Command, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
 import { createReactAgent, ToolNode } from '@langchain/langgraph/prebuilt';
@@ -199,6 +199,30 @@ describe('recordCalls() among other middlewares', () => {
     expect(calls).toEqual(['inner 0', 'search x', 'inner 1']);
   });
 
+  test('a model that is recorded already is asked once, and its answers keep their order', async ({ db }) => {
+    const calls: string[] = [];
+    const model = recordedModel(new ScriptedModel([LOOK], (index) => calls.push(`model ${index}`)));
+    /** Asks twice in one execution, as one that sums up a long talk does. */
+    const twice = createMiddleware({
+      name: 'twice',
+      wrapModelCall: async (request, handler) => {
+        const first = await handler(request);
+        return await handler({ ...request, messages: [...request.messages, first as AIMessage] });
+      },
+    });
+    const agent = createAgent({
+      model: recordedModel(model),
+      tools: [searching(calls)],
+      middleware: [failingOnce('wrapModelCall'), twice, recordCalls()],
+    });
+    const app = durable(agent, { db });
+    expect(await app.run('run', INPUT, { throwOnFailure: false })).toMatchObject({ status: 'failed' });
+    expect(texts((await app.run('run')).values)).toEqual(['Go.', 'done']);
+    expect(calls).toEqual(['model 0', 'model 1']);
+    const names = db.prepare('SELECT name FROM agent_steps ORDER BY name').pluck().all();
+    expect(names).toEqual(['model', 'model 2']);
+  });
+
   test('takes no option and no gate that is none', () => {
     expect(() => recordCalls({ gate: {} } as never)).toThrow('recordCalls() has no option "gate".');
     expect(() => recordCalls({ gates: { mail: { shows: () => 1 } } as never })).toThrow(/a member "shows"/);
@@ -207,6 +231,36 @@ describe('recordCalls() among other middlewares', () => {
 });
 
 describe('a graph whose tools run in ToolNode', () => {
+  test('a recorded call in a recorded call is not found in the place of the next one', async ({ db }) => {
+    const calls: string[] = [];
+    const inner = recordedModel(new ScriptedModel([{ text: 'inner' }], () => calls.push('inner')));
+    class Outer extends ScriptedModel {
+      override async _generate(messages: BaseMessage[]) {
+        await inner.invoke(messages.slice(0, 1));
+        return super._generate(messages);
+      }
+    }
+    const outer = recordedModel(
+      new Outer([{ text: 'first' }, { text: 'second' }], (index) => calls.push(`outer ${index}`)),
+    );
+    let failures = 1;
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode('twice', async ({ messages }) => {
+        const first = await outer.invoke(messages);
+        const second = await outer.invoke([...messages, first]);
+        failures -= 1;
+        if (failures >= 0) throw new Error('the process is gone');
+        return { messages: [first, second] };
+      })
+      .addEdge(START, 'twice');
+    const app = durable(graph, { db });
+    await app.run('run', INPUT, { throwOnFailure: false });
+    expect(texts((await app.run('run')).values)).toEqual(['Go.', 'first', 'second']);
+    expect(calls).toEqual(['inner', 'outer 0', 'inner', 'outer 1']);
+    const names = db.prepare('SELECT name FROM agent_steps ORDER BY name').pluck().all();
+    expect(names).toEqual(['model', 'model 2', 'model 2/model', 'model/model']);
+  });
+
   test('records with recordedModel() and recordedTools()', async ({ db }) => {
     const calls: string[] = [];
     const search = searching(calls);

@@ -8,9 +8,12 @@ import {
   MessagesAnnotation,
   START,
   StateGraph,
+  StateSchema,
+  UntrackedValue,
 } from '@langchain/langgraph';
 import { InMemoryCache } from '@langchain/langgraph-checkpoint';
 import { describe, expect } from 'vitest';
+import { z } from 'zod';
 import { test } from '../../../../test/support/fixtures.ts';
 import { listOf } from '../../../../test/support/listOf.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
@@ -348,6 +351,25 @@ describe('what is not kept', () => {
       'pruned',
     ]);
     expect(await listOf(app.stream('run', null, { streamMode: 'custom' }))).toHaveLength(3);
+    app.close();
+  });
+
+  test('is not an update of channels alone that the file does not keep', async ({ dbPath }) => {
+    const Fleeting = new StateSchema({ word: z.string(), jump: new UntrackedValue(z.string()) });
+    const graph = new StateGraph(Fleeting)
+      .addNode('say', () => ({ word: 'said', jump: 'on' }))
+      .addNode('leave', () => ({ jump: 'away' }))
+      .addEdge(START, 'say')
+      .addEdge('say', 'leave')
+      .addEdge('leave', END);
+    const app = durable(graph, { file: dbPath });
+    const events = await listOf(app.stream('run', {}, { streamMode: 'updates' }));
+    expect(events.map((event) => ('data' in event ? event.data : event.mode))).toEqual([
+      { say: { word: 'said' } },
+      { leave: {} },
+      'end',
+    ]);
+    expect(await listOf(app.stream('run', null, { streamMode: 'updates', after: 0 }))).toEqual(events);
     app.close();
   });
 
