@@ -67,7 +67,7 @@ const LEASES: readonly RunStoreCase[] = [
       const call = { threadId: RUN, frame: RUN, epoch: lease.epoch, lease };
       made.runs.assertDriven(call);
       made.runs.assertDriven({ ...call, frame: `${RUN}/child` });
-      made.runs.assertDriven({ ...call, frame: 'user-7' }); // of a graph inside, and of no run
+      made.runs.assertDriven({ ...call, frame: 'user-7' }); // of a graph inside
       made.runs.assertDriven({ threadId: 'plain', frame: 'plain', epoch: null, lease: undefined });
       const strangers = [
         { ...call, lease: { ...lease } },

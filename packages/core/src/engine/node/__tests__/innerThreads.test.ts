@@ -18,7 +18,7 @@ const State = Annotation.Root({
 
 interface InnerOptions {
   readonly checkpointer?: boolean | MemorySaver;
-  readonly interruptBefore?: readonly 'tell'[];
+  readonly interruptBefore?: 'tell'[];
 }
 
 const innerGraph = (options: InnerOptions = {}) =>
@@ -27,10 +27,7 @@ const innerGraph = (options: InnerOptions = {}) =>
     .addNode('tell', ({ log }) => ({ log: [`told after ${log.length}`] }))
     .addEdge(START, 'look')
     .addEdge('look', 'tell')
-    .compile({
-      ...options,
-      ...(options.interruptBefore && { interruptBefore: [...options.interruptBefore] }),
-    });
+    .compile(options);
 
 /** Calls a graph on the thread that its state names. */
 function calling(options: InnerOptions = {}, atWork = async (): Promise<void> => {}) {
