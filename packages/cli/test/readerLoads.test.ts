@@ -12,6 +12,12 @@ const CLI = fileURLToPath(new URL('../', import.meta.url));
 /** What the script that makes the published files tells of them, by their paths from the package. */
 interface Bundler {
   bundleCli(dist: string): Promise<{
+    readonly inputs: Readonly<
+      Record<
+        string,
+        { readonly imports: readonly { readonly original?: string; readonly external?: boolean }[] }
+      >
+    >;
     readonly outputs: Readonly<
       Record<string, { readonly inputs: Readonly<Record<string, { readonly bytesInOutput: number }>> }>
     >;
@@ -23,7 +29,7 @@ const bundler = (await import(new URL('../../../scripts/bundle-cli.mjs', import.
 const home = join(CLI, 'node_modules', '.cache');
 mkdirSync(home, { recursive: true });
 const made = mkdtempSync(join(home, 'devs-bundle-'));
-const { outputs } = await bundler.bundleCli(join(made, 'dist'));
+const { inputs: madeFrom, outputs } = await bundler.bundleCli(join(made, 'dist'));
 copyFileSync(join(CLI, 'package.json'), join(made, 'package.json'));
 afterAll(() => {
   for (const folder of [made, shop]) rmSync(folder, { recursive: true });
@@ -113,4 +119,16 @@ describe('the published command', () => {
     for (const name of ['commander', 'diff', 'yaml', 'zod', '@agentclientprotocol/sdk'])
       expect(text).toMatch(new RegExp(`^${name} \\d`, 'm'));
   });
+});
+
+test('the demo installs all that our sources in the command import', () => {
+  const demo = readFileSync(join(CLI, '..', '..', 'tools', 'demo', 'package.json'), 'utf8');
+  const { dependencies } = JSON.parse(demo) as { readonly dependencies: Readonly<Record<string, string>> };
+  const ours = Object.entries(madeFrom).filter(([input]) => !input.includes('node_modules'));
+  const imported = ours.flatMap(([, { imports }]) =>
+    imports.flatMap(({ original, external }) => (external === true ? [] : (original ?? []))),
+  );
+  const names = imported.flatMap((name) => /^(?!@devs\/|\.|\/|devs:)(?:@[^/]+\/)?[^/]+/.exec(name) ?? []);
+  expect([...new Set(names)].filter((name) => dependencies[name] === undefined)).toEqual([]);
+  expect(names).toContain('commander');
 });

@@ -8,6 +8,7 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -105,14 +106,15 @@ async function checkoutOf(folder: string): Promise<void> {
   cpSync(page('scripts'), join(folder, 'scripts'), { recursive: true });
   const files = {
     'packages/cli/dist/bin.js': `await import(${JSON.stringify(await sharedBin())});\n`,
-    'packages/agents/dist/sandbox/findSandbox.js': 'export const bubblewrapRuns = async () => false;\n',
-    'packages/agents/package.json': '{ "type": "module" }\n',
+    'packages/agents/src/sandbox/findSandbox.ts': 'export const bubblewrapRuns = async () => false;\n',
     'packages/cli/package.json': '{ "type": "module" }\n',
   };
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), content);
   }
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(page('node_modules/tsx'), join(folder, 'node_modules/tsx'));
 }
 
 /** On a machine that has bubblewrap. */
