@@ -11,7 +11,7 @@ import {
 } from '../graph/DeclaredChanges.ts';
 import { type GraphShape, graphChanges, isOfGraph, isSameGraph, recordedShape } from '../graph/graphShape.ts';
 import { GraphMapping, notAccepted } from './GraphMapping.ts';
-import { changesFor, gatesGone } from './graphChanges.ts';
+import { assertChangeNames, changesFor, gatesGone } from './graphChanges.ts';
 import { commitRunMove, type MovingEngine, planRunMove, type RunMove } from './moveRun.ts';
 
 /** Who accepts the graph as it is now, and what became of the names that are gone. */
@@ -40,6 +40,7 @@ export async function acceptGraph(
   engine: AcceptingEngine,
 ): Promise<AcceptedGraph> {
   const human = asHuman(by, threadId, 'accept a changed graph for');
+  assertChangeNames('app.acceptGraph()', declared);
   const { threads } = engine.store;
   for (;;) {
     const thread = threads.require(threadId);
