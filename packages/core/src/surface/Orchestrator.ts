@@ -108,8 +108,8 @@ export class Orchestrator {
   /**
    * Records a run of a brief, or returns the run with this id. Executes nothing.
    *
-   * @throws TypeError for an empty brief, unusable documents, or small work with more than a brief; RangeError for an
-   *   id that cannot name a folder.
+   * @throws TypeError for an empty brief, unusable documents or labels, or small work with more than a brief.
+   * @throws RangeError for an id that cannot name a folder.
    * @throws DevsError `THREAD_EXISTS` if the id belongs to a run of another brief, other documents or another plan;
    *   `DAG_INVALID` for a plan that cannot become tasks; `WORKSPACE_FAILED` for an unusable repository.
    */
@@ -131,6 +131,7 @@ export class Orchestrator {
       briefSha256: brief.sha256,
       redacted: brief.redacted + given.redacted,
       budget: options.budget,
+      labels: labelsIn(options),
       policies: {
         ...declared(options, this.#pipeline?.agents),
         title: brief.title,
@@ -345,6 +346,11 @@ function declared({ gates = {}, agentsRef }: StartOptions, agents: StageAgents |
     ...(agentsRef !== undefined && { agentsRef }),
   };
 }
+
+const labelsIn = ({ metadata, tags }: StartOptions): Pick<StartOptions, 'metadata' | 'tags'> => ({
+  ...(metadata !== undefined && { metadata }),
+  ...(tags !== undefined && { tags }),
+});
 
 const queueOptions = ({ tenant, priority }: QueueOptions): QueueOptions => ({
   ...(tenant !== undefined && { tenant }),

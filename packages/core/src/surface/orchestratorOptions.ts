@@ -11,6 +11,7 @@ import type { EventBus } from '../events/EventBus.ts';
 import type { SecretsOptions } from '../masking/SecretRegistry.ts';
 import type { ReviewScope } from '../orchestration/CodeReview.ts';
 import type { Checks, CodeOfRuns, StageAgents, Workspace } from '../orchestration/ports.ts';
+import type { LabelValue } from '../state/labels/runLabels.ts';
 import type { OnGate } from './gatesOfRun.ts';
 
 export interface OrchestratorOptions {
@@ -85,6 +86,10 @@ export interface StartOptions extends ProvidedInputs, QueueOptions {
   readonly docsInBranch?: boolean;
   /** @defaultValue that of the orchestrator */
   readonly budget?: Budget;
+  /** Finds the run in lists: strings, finite numbers, booleans and `null`, by name. Ignored for a run that exists. */
+  readonly metadata?: Readonly<Record<string, LabelValue>>;
+  /** Finds the run in lists. Ignored for a run that exists. */
+  readonly tags?: readonly string[];
   /** A text that helps a later process to find the agents; stored, not read here. */
   readonly agentsRef?: string;
 }
@@ -123,6 +128,8 @@ const START = {
   quick: true,
   docsInBranch: true,
   budget: true,
+  metadata: true,
+  tags: true,
   agentsRef: true,
   tenant: true,
   priority: true,
