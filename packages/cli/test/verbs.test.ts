@@ -46,6 +46,30 @@ describe('devs run', () => {
     expect(documentOf<PipelineRunInfo[]>(await callMain(dir, ['status', '--json']))).toHaveLength(1);
   });
 
+  test('labels a new run, which status and gates find by its labels', async ({ dir }) => {
+    const run = (...labels: readonly string[]) => callMain(dir, [...RUN_SUM, ...labels]);
+    const bad = await run('--metadata', 'size:=five');
+    expect([bad.exitCode, bad.stderr]).toEqual([2, expect.stringContaining('has no JSON scalar')]);
+    expect(existsSync(join(dir, '.devs', 'state.sqlite'))).toBe(false);
+
+    const labels = ['--metadata', 'tenant=acme', '--metadata', 'size:=5', '--tag', 'nightly'];
+    expect((await run(...labels)).exitCode).toBe(75);
+    const idsOf = async (...argv: readonly string[]) =>
+      documentOf<PipelineRunInfo[]>(await callMain(dir, ['status', ...argv, '--json'])).map(({ id }) => id);
+    expect(await idsOf('--metadata', 'tenant=acme', '--metadata', 'size:=5')).toEqual(['sum']);
+    expect(await idsOf('--metadata', 'size=5')).toEqual([]);
+    const gates = await callMain(dir, ['gates', '--tag', 'nightly', '--json']);
+    expect(documentOf<Gate[]>(gates)).toMatchObject([{ threadId: 'sum' }]);
+
+    expect((await run(...labels)).stderr).not.toContain('ignored');
+    for (const other of [
+      ['--metadata', 'tenant=other'],
+      ['--tag', 'daily'],
+    ])
+      expect((await run(...other)).stderr).toContain('--metadata and --tag were ignored');
+    expect(await idsOf('--metadata', 'tenant=acme', '--tag', 'nightly')).toEqual(['sum']);
+  });
+
   test('tells what happens, whose words they are, and how to go on', async ({ dir }) => {
     const { stdout } = await callMain(dir, RUN_SUM);
     expect(stdout).toContain(`agents: sum (scripted)\nchecks: ${CHECK_SUM}\nsandbox: none, `);

@@ -14,6 +14,7 @@ import {
 import { AGENTS_HELP } from '../flags/agentNames.ts';
 import { addBudgetOptions, type BudgetFlags, budgetFrom } from '../flags/budgetFlags.ts';
 import { addGoalOptions } from '../flags/goalFlags.ts';
+import { type LabelFlags, newLabelsOf, withNewLabelFlags } from '../flags/labelFlags.ts';
 import { collectValues } from '../flags/optionValues.ts';
 import { newSpec, type RunSpec, type SpecFlags, specText, travellingSpec } from '../flags/runSpec.ts';
 import { GATE_LABELS } from '../gates/gateLabels.ts';
@@ -26,7 +27,13 @@ import { maskAsRecorded } from '../project/specOf.ts';
 import { takingChanges, tellLeftOut } from '../project/uncommittedChanges.ts';
 import { usageError } from '../usageError.ts';
 
-interface RunFlags extends SpecFlags, DriveFlags, BudgetFlags, GivenFlags, QuickFlags {
+interface RunFlags
+  extends SpecFlags,
+    DriveFlags,
+    BudgetFlags,
+    GivenFlags,
+    QuickFlags,
+    Omit<LabelFlags, 'idPrefix'> {
   readonly message?: string;
   readonly withChanges?: true;
   readonly docsInBranch?: true;
@@ -47,6 +54,7 @@ const EXAMPLES = [
   'devs run brief.md --agents openai:gpt-5 --review task',
   'devs run - --id csv-export --agents none < brief.md',
   "devs run -m 'limit(fn) takes an AbortSignal' --agents claude",
+  'devs run brief.md --agents claude --metadata tenant=acme --tag nightly',
   "devs run --quick 'the --help text names every exit code' --agents claude",
 ];
 
@@ -83,7 +91,7 @@ export function addRun(program: Command, start: Start): void {
       ).choices(REVIEWS),
     )
     .option('--yes', 'approve all gates by policy, without asking; recorded with the run');
-  addGoalOptions(addGivenOptions(addBudgetOptions(addQuickOptions(run))))
+  addGoalOptions(addGivenOptions(addBudgetOptions(withNewLabelFlags(addQuickOptions(run)))))
     .addHelpText('after', examples(...EXAMPLES))
     .action((brief: string | undefined, options: RunFlags, command: Command) =>
       start(command, (session) => runBrief(brief, options, session)),
@@ -103,10 +111,11 @@ async function runBrief(name: string | undefined, options: RunFlags, session: Se
   const { message } = options;
   const brief = await readBrief({ name, message, mayBeWords: quick !== undefined }, io);
   const given = await readProvidedInputs(options, { io, config });
+  const asked = { ...startOptions(brief, options, recorded, config), ...given };
   const notifier = options.notify === undefined ? null : new GateNotifier(options.notify, session);
   const hooks = { ...(await agentsFrom(spec, session)), ...(notifier && { onGate: notifier.onGate }) };
   return withProject(session, hooks, async (devs) => {
-    const run = await startRun(devs, { ...startOptions(brief, options, recorded, config), ...given });
+    const run = await startRun(devs, asked);
     await maskAsRecorded(run);
     if ((await run.status()).status === 'created') await tellLeftOut(spec, session);
     const exitCode = await driveRun(
@@ -116,18 +125,33 @@ async function runBrief(name: string | undefined, options: RunFlags, session: Se
       session,
     );
     await notifier?.settled();
-    if (options.yes && (await waitsForDeclaredGate(run))) {
-      session.out.note('--yes was ignored: the gate policy was set when the run was started');
-    }
-    if (options.review !== undefined && options.review !== ((await run.status()).review?.scope ?? 'none')) {
-      session.out.note('--review was ignored: it was set when the run was started');
-    }
-    if (budgetFrom(options) !== undefined && !(await isBudgetOf(run, options))) {
-      session.out.note('the budget was ignored: it was set when the run was started');
-    }
+    await tellIgnored(run, options, session);
     return exitCode;
   });
 }
+
+/** Options that were recorded when the run was started, and are other ones now. */
+async function tellIgnored(run: Run, options: RunFlags, { out }: Session): Promise<void> {
+  if (options.yes && (await waitsForDeclaredGate(run))) {
+    out.note('--yes was ignored: the gate policy was set when the run was started');
+  }
+  if (options.review !== undefined && options.review !== ((await run.status()).review?.scope ?? 'none')) {
+    out.note('--review was ignored: it was set when the run was started');
+  }
+  if (budgetFrom(options) !== undefined && !(await isBudgetOf(run, options))) {
+    out.note('the budget was ignored: it was set when the run was started');
+  }
+  if (!hasLabels(await run.status(), newLabelsOf(options))) {
+    out.note('--metadata and --tag were ignored: they were set when the run was started');
+  }
+}
+
+const hasLabels = (
+  { metadata, tags }: Pick<PipelineRunInfo, 'metadata' | 'tags'>,
+  given: ReturnType<typeof newLabelsOf>,
+): boolean =>
+  Object.entries(given.metadata ?? {}).every(([name, value]) => metadata[name] === value) &&
+  (given.tags ?? []).every((tag) => tags.includes(tag));
 
 /** Small work brings its own gates: what the configuration says of them holds for other runs. */
 function assertQuickAlone({ yes, review, documents, plan }: RunFlags): void {
@@ -168,6 +192,7 @@ function startOptions(
     ...(docsInBranch && { docsInBranch }),
     agentsRef: specText(spec),
     ...(id !== undefined && { id }),
+    ...newLabelsOf(flags),
     ...(quick === undefined
       ? { review, gates: yes ? { design: 'auto', dag: 'auto', review: 'auto' } : gates }
       : { quick }),

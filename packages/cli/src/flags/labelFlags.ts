@@ -1,4 +1,4 @@
-// Flags that select runs.
+// Flags that select runs by their labels, and flags that label a new run.
 
 import type { Orchestrator } from '@devs/core';
 import type { Command } from 'commander';
@@ -23,6 +23,20 @@ export const withLabelFlags = (command: Command): Command =>
     )
     .option('--tag <tag>', 'only runs with this tag; repeatable', collectValues)
     .option('--id-prefix <text>', 'only runs whose id begins with this text');
+
+/** Labels of a new run. */
+export const withNewLabelFlags = (command: Command): Command =>
+  command
+    .option(
+      '--metadata <key=value>',
+      'metadata to find the run; key:=json for a number, true, false or null; repeatable; recorded with the run',
+      collectValues,
+    )
+    .option('--tag <tag>', 'tag to find the run; repeatable; recorded with the run', collectValues);
+
+/** Empty without flags. @throws UsageError as {@link labelFilterOf}. */
+export const newLabelsOf = ({ metadata, tag }: Omit<LabelFlags, 'idPrefix'>): Omit<LabelFilter, 'idPrefix'> =>
+  labelFilterOf({ ...(metadata && { metadata }), ...(tag && { tag }) }) ?? {};
 
 /** `null` without flags. @throws UsageError for metadata without a key, or without a JSON scalar. */
 export function labelFilterOf({ metadata = [], tag = [], idPrefix }: LabelFlags): LabelFilter | null {

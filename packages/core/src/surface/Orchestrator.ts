@@ -1,135 +1,34 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type Brief,
-  type CheckedInputs,
-  type ProvidedInputs,
-  parseBrief,
-  parseProvidedInputs,
-  providedParts,
-  type QuickWork,
-  quickWork,
-  runIdOf,
-} from '../brief/brief.ts';
-import { type Limits, validLimits } from '../config/limits.ts';
-import { type OrchestratorConfig, orchestratorConfigOf } from '../config/orchestratorConfig.ts';
-import type { PriceTable } from '../config/prices.ts';
+import { type Brief, type CheckedInputs, type QuickWork, parseBrief, parseProvidedInputs, providedParts, quickWork, runIdOf } from '../brief/brief.ts';
+import { validLimits } from '../config/limits.ts';
+import { orchestratorConfigOf } from '../config/orchestratorConfig.ts';
 import type { Backup } from '../db/backup.ts';
-import type { EncryptionKey } from '../db/encryptionKey.ts';
-import type { GatePolicies } from '../engine/drive/driverGates.ts';
 import { lawOf } from '../engine/execution/lawOf.ts';
 import type { ClosedGate, Gate } from '../engine/gates/Gate.ts';
-import type { Budget } from '../engine/guards/Budget.ts';
 import type { CompactOptions, CompactResult } from '../engine/runs/compactFile.ts';
-import type { GateFilter, GatePage, QueueOptions, RunDriver, Runs } from '../engine/runs/Runs.ts';
+import type { GateFilter, GatePage, QueueOptions, RunDriver } from '../engine/runs/Runs.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { EventBus } from '../events/EventBus.ts';
 import type { SecretsOptions } from '../masking/SecretRegistry.ts';
-import type {
-  Checks,
-  CodeOfRuns,
-  PipelinePorts,
-  ReviewScope,
-  StageAgents,
-  Workspace,
-} from '../orchestration/ports.ts';
+import type { Checks, CodeOfRuns, PipelinePorts, ReviewScope, StageAgents, Workspace } from '../orchestration/ports.ts';
 import type { DoctorReport } from '../state/doctor/doctor.ts';
 import type { Policies, Thread } from '../state/threads/threadRecords.ts';
 import { hashOf, sha256Hex } from '../values/canonicalJson.ts';
 import { agentsIdentityOf } from './agentsIdentity.ts';
-import { type OnGate, tellGates } from './gatesOfRun.ts';
+import { tellGates } from './gatesOfRun.ts';
 import { homeOf } from './home/homeOf.ts';
+import { methodOptionsOf } from './methodOptions.ts';
+import { type OrchestratorOptions, type StartOptions, openOptionsOf, startOptionsOf } from './orchestratorOptions.ts';
 import { graphWork } from './PipelineApp.ts';
-import {
-  type Collected,
-  OnePipelineFile,
-  type PipelineHome,
-  type RunListPage,
-  type StateNews,
-} from './PipelineFiles.ts';
+import { type Collected, OnePipelineFile, type PipelineHome, type RunListPage, type StateNews } from './PipelineFiles.ts';
 import { Run } from './Run.ts';
 import type { Removal, RemovedRun } from './removeRun.ts';
 import type { PipelineRunInfo } from './views.ts';
 
-export type { Collected, RunListPage, StateNews };
+export type { Collected, OrchestratorOptions, RunListPage, StartOptions, StateNews };
 
 /** Run ids name folders and git branches. */
 const RUN_ID = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
-
-export interface OrchestratorOptions {
-  /** Folder of the state file, created if missing. Set this or `runs`. */
-  readonly dir?: string;
-  /** Storage with one file per run, such as a cluster, instead of a folder. Stays open when the orchestrator is closed. */
-  readonly runs?: Runs;
-  /** Name of the state file in `dir`, for example that of your own graph. @defaultValue `state.sqlite` */
-  readonly file?: string;
-  /**
-   * Longest wait for a write while other processes write the file, in milliseconds; at least 5,000.
-   * @defaultValue that of the configuration, `DEVS_BUSY_TIMEOUT_MS`
-   */
-  readonly busyTimeoutMs?: number;
-  /**
-   * Key of the state file; a new file is encrypted with it. See `rekey`. Not with `runs`, which use a `codec`.
-   * @defaultValue that of the configuration, `DEVS_ENCRYPTION_KEY`; without one the file is not encrypted
-   */
-  readonly encryptionKey?: EncryptionKey | undefined;
-  /** For viewers: creates, migrates and writes nothing; resuming and deciding fail. @defaultValue false */
-  readonly readOnly?: boolean;
-  /** Without agents, the run walks through all stages and writes nothing. Agents need `workspace` and `checks`. */
-  readonly agents?: StageAgents;
-  readonly workspace?: Workspace;
-  /** Reads the code that comments on a review quote. @defaultValue the workspace */
-  readonly code?: CodeOfRuns;
-  readonly checks?: Checks;
-  /**
-   * How often an agent can run the checks in one call that writes, documents or reviews a task; 0 for never.
-   * @defaultValue 3
-   */
-  readonly agentChecks?: number;
-  /** Secrets to mask in output. @defaultValue the environment's secrets */
-  readonly secrets?: SecretsOptions;
-  /** Use of a run before it asks; stored with each new run. @defaultValue no limit */
-  readonly budget?: Budget;
-  /** Sizes of stored values: plans, results, answers. @defaultValue see `Limits` */
-  readonly limits?: Partial<Limits>;
-  /** Model prices, or the path of a JSON file with them. @defaultValue list prices */
-  readonly prices?: PriceTable | string;
-  readonly events?: EventBus;
-  /**
-   * Called for each gate that a person must decide, once per process. It can decide the gate; an error in it prints a
-   * warning.
-   */
-  readonly onGate?: OnGate;
-  /** Default: read from the environment (`DEVS_…`). */
-  readonly config?: OrchestratorConfig;
-  /** Clock, in milliseconds since the Unix epoch. */
-  readonly now?: () => number;
-  readonly newId?: () => string;
-}
-
-export interface StartOptions extends ProvidedInputs, QueueOptions {
-  /** Markdown. */
-  readonly brief: string;
-  /** `[a-z0-9-]`, at most 64 characters. Default: from the brief, so the same brief is the same run. */
-  readonly id?: string;
-  /** When to show committed code to a person. Recorded. @defaultValue 'none' */
-  readonly review?: ReviewScope | 'none';
-  /** Gates that a declared policy approves. Recorded. @defaultValue people decide all */
-  readonly gates?: GatePolicies;
-  /**
-   * Small work: one task and one gate, the review of its code. Design and plan are filled in without a call and decided
-   * by the recorded policy `quick`. Cannot be combined with documents, plan, gates or review.
-   */
-  readonly quick?: QuickWork;
-  /**
-   * Whether to write documents and plan into `docs/devs/ID/` of the branch: they are part of the first task's commit
-   * and of its checks. Recorded. @defaultValue false
-   */
-  readonly docsInBranch?: boolean;
-  /** @defaultValue that of the orchestrator */
-  readonly budget?: Budget;
-  /** A text that helps a later process to find the agents; stored, not read here. */
-  readonly agentsRef?: string;
-}
 
 /**
  * Runs the pipeline: starts and resumes runs, shows their gates and records decisions. Several processes can open the
@@ -180,7 +79,7 @@ export class Orchestrator {
    *   key or missing driver; `STATE_…`, `SCHEMA_TOO_NEW`, `MIGRATION_…` if the state file cannot be used.
    */
   static async open(options: OrchestratorOptions): Promise<Orchestrator> {
-    const devs = new Orchestrator(options);
+    const devs = new Orchestrator(openOptionsOf(options));
     // Who brings agents is going to drive.
     if (devs.#pipeline !== null) await devs.#home.warm();
     return devs;
@@ -189,13 +88,13 @@ export class Orchestrator {
   /**
    * Records a run of a brief, or returns the run with this id. Executes nothing.
    *
-   * @throws TypeError for an empty brief, unusable documents, or small work with more than a brief; RangeError for an
-   *   id that cannot name a folder.
+   * @throws TypeError for an empty brief, unusable documents or labels, or small work with more than a brief.
+   * @throws RangeError for an id that cannot name a folder.
    * @throws DevsError `THREAD_EXISTS` if the id belongs to a run of another brief, other documents or another plan;
    *   `DAG_INVALID` for a plan that cannot become tasks; `WORKSPACE_FAILED` for an unusable repository.
    */
   async start(asked: StartOptions): Promise<Run> {
-    const brief = parseBrief(asked.brief);
+    const brief = parseBrief(startOptionsOf(asked).brief);
     const options = asked.quick === undefined ? asked : asQuick(asked, brief, asked.quick);
     const given = parseProvidedInputs(options);
     const runId = options.id ?? runIdOf(brief);
@@ -212,6 +111,7 @@ export class Orchestrator {
       briefSha256: brief.sha256,
       redacted: brief.redacted + given.redacted,
       budget: options.budget,
+      labels: labelsIn(options),
       policies: {
         ...declared(options, this.#pipeline?.agents),
         title: brief.title,
@@ -271,7 +171,8 @@ export class Orchestrator {
    * ```
    */
   async list(page: RunListPage = {}): Promise<readonly PipelineRunInfo[]> {
-    return this.#home.statuses(page.ids ?? (await this.#home.ids(page)));
+    const { ids } = methodOptionsOf('list', page);
+    return this.#home.statuses(ids ?? (await this.#home.ids(page)));
   }
 
   /** Returns the ids of the runs in the folder, newest first. */
@@ -286,7 +187,7 @@ export class Orchestrator {
 
   /** Returns a page of open gates, oldest first, and the total of all runs. @throws RangeError, TypeError for a bad filter. */
   async openGates(page: GateFilter = {}): Promise<GatePage & { readonly total: number }> {
-    return this.#home.openGates(page);
+    return this.#home.openGates(methodOptionsOf('openGates', page));
   }
 
   /**
@@ -312,17 +213,18 @@ export class Orchestrator {
    * ```
    */
   async remove(id: string, removal: Removal): Promise<RemovedRun> {
-    return this.#home.remove(id, removal);
+    return this.#home.remove(id, methodOptionsOf('remove', removal));
   }
 
   /** Deletes unused data: values in the state file and, with a workspace, folders and stores without a run. */
-  async collect({ workspace }: { readonly workspace?: Workspace } = {}): Promise<Collected> {
+  async collect(options: { readonly workspace?: Workspace } = {}): Promise<Collected> {
+    const { workspace } = methodOptionsOf('collect', options);
     return this.#home.collect(workspace);
   }
 
   /** Makes the state file smaller, and overwrites bytes that an earlier release deleted; see `compact` of an app. */
   async compact(options: CompactOptions = {}): Promise<CompactResult> {
-    return this.#home.compact(options);
+    return this.#home.compact(methodOptionsOf('compact', options));
   }
 
   /**
@@ -332,7 +234,8 @@ export class Orchestrator {
    * @param about - `threadId`: watch one run; in a cluster this is faster.
    * @throws DevsError `STATE_REPLACED` if the file was deleted, replaced or truncated.
    */
-  async news({ threadId }: { readonly threadId?: string } = {}): Promise<StateNews> {
+  async news(options: { readonly threadId?: string } = {}): Promise<StateNews> {
+    const { threadId } = methodOptionsOf('news', options);
     return this.#home.news(threadId);
   }
 
@@ -423,6 +326,11 @@ function declared({ gates = {}, agentsRef }: StartOptions, agents: StageAgents |
     ...(agentsRef !== undefined && { agentsRef }),
   };
 }
+
+const labelsIn = ({ metadata, tags }: StartOptions): Pick<StartOptions, 'metadata' | 'tags'> => ({
+  ...(metadata !== undefined && { metadata }),
+  ...(tags !== undefined && { tags }),
+});
 
 const queueOptions = ({ tenant, priority }: QueueOptions): QueueOptions => ({
   ...(tenant !== undefined && { tenant }),

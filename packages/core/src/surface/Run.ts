@@ -35,6 +35,7 @@ import {
   shownBefore,
 } from './gatesOfRun.ts';
 import type { RecursionDepth } from './graphWork.ts';
+import { runOptionsOf } from './methodOptions.ts';
 import { graphWork } from './PipelineApp.ts';
 import {
   cancelNotice,
@@ -126,7 +127,9 @@ export class Run {
    *   `Number.MAX_SAFE_INTEGER` for the newest.
    */
   async log(page: EventPage = {}): Promise<readonly LogEntry[]> {
-    return this.#files.read(this.id, ({ app }) => app.store.log.list(this.id, page).map(logEntry));
+    return this.#files.read(this.id, ({ app }) =>
+      app.store.log.list(this.id, runOptionsOf('log', page)).map(logEntry),
+    );
   }
 
   /** Returns every step of the run in order of its start, with times, attempts and cost. */
@@ -148,8 +151,9 @@ export class Run {
    * @throws RangeError for a bad limit; DevsError `CHECKPOINT_NOT_FOUND` for an unknown `before`.
    */
   async checkpoints(page: CheckpointPage = {}): Promise<readonly CheckpointView[]> {
+    const asked = runOptionsOf('checkpoints', page);
     const { checkpointViews } = await graphWork();
-    return this.#files.read(this.id, ({ app }) => checkpointViews(this.id, page, app.store));
+    return this.#files.read(this.id, ({ app }) => checkpointViews(this.id, asked, app.store));
   }
 
   /**
@@ -180,7 +184,8 @@ export class Run {
    * ```
    */
   async transcript(query: TranscriptQuery = {}): Promise<readonly TranscriptEntry[]> {
-    return this.#files.read(this.id, ({ app }) => transcript(this.id, query, app.store.transcripts));
+    const asked = runOptionsOf('transcript', query);
+    return this.#files.read(this.id, ({ app }) => transcript(this.id, asked, app.store.transcripts));
   }
 
   /**
@@ -218,7 +223,7 @@ export class Run {
    *   resumable.
    */
   async resume(options: DriveRunOptions = {}): Promise<PipelineResult> {
-    return this.#files.drive(this.id, options);
+    return this.#files.drive(this.id, runOptionsOf('resume', options));
   }
 
   /**
@@ -227,7 +232,7 @@ export class Run {
    * @throws DevsError `AGENT_MAY_NOT_DECIDE` for an agent as `by`.
    */
   async pause(options: PauseOptions = {}): Promise<void> {
-    return this.#files.notify({ run: this.id }, pauseNotice(this.id, options));
+    return this.#files.notify({ run: this.id }, pauseNotice(this.id, runOptionsOf('pause', options)));
   }
 
   /**
@@ -236,7 +241,7 @@ export class Run {
    * @throws DevsError `AGENT_MAY_NOT_DECIDE` for an agent as `by`.
    */
   async cancel(options: CancelOptions = {}): Promise<void> {
-    return this.#files.notify({ run: this.id }, cancelNotice(this.id, options));
+    return this.#files.notify({ run: this.id }, cancelNotice(this.id, runOptionsOf('cancel', options)));
   }
 
   /**
@@ -245,7 +250,8 @@ export class Run {
    * @throws DevsError `THREAD_BUSY` while a process runs it; RangeError for a bad number.
    */
   async prune(retention: Retention): Promise<PruneResult> {
-    return this.#files.claim(this.id, async ({ app }) => (await app.engine()).prune(this.id, retention));
+    const asked = runOptionsOf('prune', retention);
+    return this.#files.claim(this.id, async ({ app }) => (await app.engine()).prune(this.id, asked));
   }
 
   /**
@@ -276,7 +282,8 @@ export class Run {
    * @param options - `code: false` leaves the files out, which are read from git.
    */
   async quotableSections(gate: Gate, options: PlacesOptions = {}): Promise<readonly QuotableSection[]> {
-    return this.#files.read(this.id, (file) => commentedGates(this.id, file).places(gate, options));
+    const asked = runOptionsOf('quotableSections', options);
+    return this.#files.read(this.id, (file) => commentedGates(this.id, file).places(gate, asked));
   }
 
   /**
@@ -331,10 +338,11 @@ export class Run {
     text: string,
     options: AskOptions,
   ): Promise<GateExchange> {
+    const asked = runOptionsOf('ask', options);
     return this.#files.claim(this.id, async (file) => {
       assertAgents(this.id, file);
       const { askGate } = await graphWork();
-      return askGate(this.id, gate, { ...options, text }, await openPipeline(file));
+      return askGate(this.id, gate, { ...asked, text }, await openPipeline(file));
     });
   }
 
@@ -358,9 +366,8 @@ export class Run {
    *   unchanged then.
    */
   async acceptGraph(acceptance: GraphAcceptance): Promise<AcceptedGraph> {
-    return this.#files.claim(this.id, async ({ app }) =>
-      (await app.engine()).acceptGraph(this.id, acceptance),
-    );
+    const asked = runOptionsOf('acceptGraph', acceptance);
+    return this.#files.claim(this.id, async ({ app }) => (await app.engine()).acceptGraph(this.id, asked));
   }
 
   /**
@@ -370,7 +377,8 @@ export class Run {
    *   `THREAD_BUSY`.
    */
   async revive(request: { readonly by: Principal }): Promise<boolean> {
-    const revive = async ({ app }: PipelineFile) => (await app.engine()).revive(this.id, request);
+    const asked = runOptionsOf('revive', request);
+    const revive = async ({ app }: PipelineFile) => (await app.engine()).revive(this.id, asked);
     return this.#files.claim(this.id, revive, { goesOn: true });
   }
 
@@ -392,8 +400,9 @@ export class Run {
    *   `POLICY_NOT_DECLARED`, `CONFIG_INVALID` without the agents it was started with.
    */
   async adopt(adoption: Adoption): Promise<Adopted | null> {
+    const asked = runOptionsOf('adopt', adoption);
     return this.#files.here(this.id, 'adopt', async (file) =>
-      adoptChanges(this.id, adoption, await pipelineWithAgents(this.id, file)),
+      adoptChanges(this.id, asked, await pipelineWithAgents(this.id, file)),
     );
   }
 
@@ -405,8 +414,9 @@ export class Run {
    *   {@link adopt}.
    */
   async sync(request: SyncRequest): Promise<SyncedRun | null> {
+    const asked = runOptionsOf('sync', request);
     return this.#files.claim(this.id, async (file) =>
-      syncRun(this.id, request, await pipelineWithAgents(this.id, file)),
+      syncRun(this.id, asked, await pipelineWithAgents(this.id, file)),
     );
   }
 
@@ -428,10 +438,11 @@ export class Run {
    * ```
    */
   async rewind(task: string, request: RewindRequest): Promise<Rewound | null> {
+    const asked = runOptionsOf('rewind', request);
     return this.#files.claim(this.id, async (file) => {
       assertAgents(this.id, file);
       const { rewindRun } = await graphWork();
-      return rewindRun(this.id, task, request, await openPipeline(file));
+      return rewindRun(this.id, task, asked, await openPipeline(file));
     });
   }
 
@@ -451,10 +462,11 @@ export class Run {
    * @throws DevsError `REWIND_REFUSED`, `REWIND_CONFLICT`; otherwise as {@link rewind}.
    */
   async undoRewind(request: RewindRequest): Promise<RewindUndone> {
+    const asked = runOptionsOf('undoRewind', request);
     return this.#files.claim(this.id, async (file) => {
       assertAgents(this.id, file);
       const { undoRewind } = await graphWork();
-      return undoRewind(this.id, request, await openPipeline(file));
+      return undoRewind(this.id, asked, await openPipeline(file));
     });
   }
 

@@ -302,9 +302,9 @@ describe('a run whose program declares what became of its names', () => {
 
   test.for([
     [{ renamed: { nodes: { publish: 'realese' } } }, 'no node "realese"'],
-    [{ renamed: { gates: {} } }, 'no option "gates"'],
+    [{ renamed: { gates: {} } }, 'no option `gates`'],
     [{ removed: [1] }, 'expected names'],
-    [{ rename: {} }, 'no option "rename"'],
+    [{ rename: {} }, 'no option `rename`'],
     [[], 'expected { renamed, removed }'],
   ] as const)('%o is no declaration', ([graphChanges, why], { db }) => {
     expect(() => program(db, new World(), {}, graphChanges as never)).toThrow(TypeError);

@@ -1,5 +1,6 @@
 // Gates before the calls of single tools, asked where the calls are made.
 
+import { type OptionNames, withKnownNames } from '../../config/knownOptions.ts';
 import type { Principal } from '../../state/gates/hitlSession.ts';
 import {
   type DeclaredGate,
@@ -47,7 +48,7 @@ export function parsedCallGates(gates: CallGates = {}): ReadonlyMap<string, Aske
   return new Map([...parsed].map(([tool, gate]) => [tool, { ...gate, held: heldBy(gate) }]));
 }
 
-const MEMBERS: ReadonlySet<string> = new Set(['show', 'approvals', 'deadlines']);
+const MEMBERS = { show: true, approvals: true, deadlines: true } satisfies OptionNames<CallGate>;
 
 function toolGate(
   tool: string,
@@ -55,14 +56,12 @@ function toolGate(
 ): ToolCallGate<Readonly<Record<string, unknown>>> {
   if (gate === true) return perToolCall();
   if (typeof gate === 'function') return perToolCall(gate);
-  const unknown = Object.keys(Object(gate) as object).find((member) => !MEMBERS.has(member));
-  if (typeof gate !== 'object' || gate === null || unknown !== undefined) {
-    const got = unknown === undefined ? String(gate) : `a member "${unknown}"`;
+  if (typeof gate !== 'object' || gate === null) {
     throw new TypeError(
-      `The gate of tool "${tool}" must be true, a function or { show, approvals, deadlines }; got ${got}.`,
+      `The gate of tool "${tool}" must be true, a function or { show, approvals, deadlines }; got ${String(gate)}.`,
     );
   }
-  const { show, ...rules } = gate;
+  const { show, ...rules } = withKnownNames(`Gate of tool "${tool}"`, gate, MEMBERS);
   return perToolCall(show, rules);
 }
 

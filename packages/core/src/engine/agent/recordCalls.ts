@@ -1,5 +1,6 @@
 import { ToolMessage } from '@langchain/core/messages';
 import { type AgentMiddleware, createMiddleware } from 'langchain';
+import { type OptionNames, withKnownNames } from '../../config/knownOptions.ts';
 import { asAnswered, isCallRefused, refusedToolMessage } from '../node/askDeclared.ts';
 import { isOwnFailure } from '../node/repeatableStep.ts';
 import { askAboutCall, type CallGates, parsedCallGates } from './callGates.ts';
@@ -20,6 +21,8 @@ export interface RecordCallsOptions {
   readonly handleToolErrors?: boolean;
 }
 
+const OPTIONS = { gates: true, handleToolErrors: true } satisfies OptionNames<RecordCallsOptions>;
+
 /**
  * A middleware for LangChain's `createAgent` that records each model call and each tool call as a step. After a crash, a
  * retry or an answer the recorded results return. Only a call that was in flight is made twice.
@@ -36,9 +39,7 @@ export interface RecordCallsOptions {
  * ```
  */
 export function recordCalls(options: RecordCallsOptions = {}): AgentMiddleware {
-  const { gates, handleToolErrors = true, ...unknown } = options;
-  const [other] = Object.keys(unknown);
-  if (other !== undefined) throw new TypeError(`recordCalls() has no option "${other}".`);
+  const { gates, handleToolErrors = true } = withKnownNames('recordCalls()', options, OPTIONS);
   const asked = parsedCallGates(gates);
   return createMiddleware({
     name: 'RecordCalls',

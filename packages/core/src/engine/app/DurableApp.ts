@@ -358,7 +358,8 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    * @throws DevsError `THREAD_NOT_FOUND`, `CHECKPOINT_NOT_FOUND`.
    */
   async getState(id: string, options: SnapshotOptions = {}): Promise<RunSnapshot<State>> {
-    return this.#runs.read(id, ({ engine }) => outsideGraphs(() => readSnapshot(id, options, engine)));
+    const asked = optionsOf('getState', options);
+    return this.#runs.read(id, ({ engine }) => outsideGraphs(() => readSnapshot(id, asked, engine)));
   }
 
   /**
@@ -373,7 +374,8 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    * ```
    */
   async getStateHistory(id: string, options: HistoryOptions = {}): Promise<readonly RunSnapshot<State>[]> {
-    return this.#runs.read(id, ({ engine }) => outsideGraphs(() => readHistory(id, options, engine)));
+    const asked = optionsOf('getStateHistory', options);
+    return this.#runs.read(id, ({ engine }) => outsideGraphs(() => readHistory(id, asked, engine)));
   }
 
   /**
@@ -449,8 +451,9 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
     values: Partial<Update> | null,
     update: StateUpdate,
   ): Promise<{ readonly configurable?: Readonly<Record<string, unknown>> }> {
+    const asked = optionsOf('updateState', update);
     return this.#runs.claim(id, ({ engine, arrived }) =>
-      arrived(outsideGraphs(() => updateRun(id, values, update, engine))),
+      arrived(outsideGraphs(() => updateRun(id, values, asked, engine))),
     );
   }
 
@@ -508,8 +511,9 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    * ```
    */
   async acceptGraph(id: string, acceptance: GraphAcceptance): Promise<AcceptedGraph> {
+    const asked = optionsOf('acceptGraph', acceptance);
     const accept = ({ engine, arrived }: FileApp<Graph, State, Update, Output>) =>
-      arrived(outsideGraphs(() => acceptGraph(id, acceptance, engine)));
+      arrived(outsideGraphs(() => acceptGraph(id, asked, engine)));
     return this.#runs.claim(id, accept, { takesOver: true });
   }
 
@@ -526,7 +530,8 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    * await app.revive('post-42', { by: { kind: 'human', id: 'ada' } });
    * ```
    */
-  async revive(id: string, { by }: { readonly by: Principal }): Promise<boolean> {
+  async revive(id: string, request: { readonly by: Principal }): Promise<boolean> {
+    const { by } = optionsOf('revive', request);
     return this.#runs.claim(id, (file) => file.revive(id, by), { goesOn: true });
   }
 
@@ -537,8 +542,9 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    * @throws DevsError `THREAD_BUSY` while a process runs it, `THREAD_NOT_FOUND`; RangeError for a bad policy.
    */
   async prune(id: string, retention: Retention): Promise<PruneResult> {
+    const asked = optionsOf('prune', retention);
     return this.#runs.claim(id, ({ engine }) =>
-      holdRun(id, (lease) => engine.saver.prune(id, { ...retention, lease }), engine),
+      holdRun(id, (lease) => engine.saver.prune(id, { ...asked, lease }), engine),
     );
   }
 
@@ -557,8 +563,8 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    * await app.run('post-42b');
    * ```
    */
-  fork(id: string, fork: ForkOptions, place: QueueOptions = {}): Promise<ForkResult> {
-    return this.#runs.fork(id, fork, place);
+  async fork(id: string, fork: ForkOptions, place: QueueOptions = {}): Promise<ForkResult> {
+    return this.#runs.fork(id, optionsOf('fork', fork), optionsOf('place', place, 'app.fork()'));
   }
 
   /**

@@ -1,6 +1,8 @@
 // The names of the options that an app takes, method by method. The compiler asks for a missing name.
 
 import { type OptionNames, withKnownNames } from '../../config/knownOptions.ts';
+import type { GraphAcceptance } from '../change/acceptGraph.ts';
+import type { StateUpdate } from '../change/updateRun.ts';
 import type { RunDueOptions } from '../drive/drive.ts';
 import type { SignalOptions } from '../drive/signals.ts';
 import type { CancelOptions, PauseOptions } from '../drive/stopRequests.ts';
@@ -10,8 +12,11 @@ import type { CreateOptions, ExecuteOptions, StartOptions } from '../file/RunOpt
 import type { CompactOptions } from '../runs/compactFile.ts';
 import type { DeleteFilter, DeleteOptions } from '../runs/deleteRuns.ts';
 import type { FollowOptions } from '../runs/followRun.ts';
+import type { ForkOptions } from '../runs/forkRun.ts';
 import type { GateEventOptions } from '../runs/gateEvents.ts';
-import type { GateFilter, PageRequest, RunFilter } from '../runs/Runs.ts';
+import type { GateFilter, PageRequest, QueueOptions, RunFilter } from '../runs/Runs.ts';
+import type { HistoryOptions, SnapshotOptions } from '../runs/snapshots.ts';
+import type { Retention } from '../saver/ThreadPruner.ts';
 import type { StreamOptions } from '../stream/streamRun.ts';
 
 /** Options of `durable` that are the app's, wherever its runs are. */
@@ -99,6 +104,14 @@ const METHODS = {
     onRun: true,
     onError: true,
   } satisfies OptionNames<WorkOptions>,
+  getState: { checkpointId: true, subgraphs: true } satisfies OptionNames<SnapshotOptions>,
+  getStateHistory: { limit: true, before: true, filter: true } satisfies OptionNames<HistoryOptions>,
+  updateState: { asNode: true, by: true } satisfies OptionNames<StateUpdate>,
+  acceptGraph: { by: true, renamed: true, removed: true } satisfies OptionNames<GraphAcceptance>,
+  revive: { by: true },
+  prune: { keepLast: true, pinned: true } satisfies OptionNames<Retention>,
+  fork: { as: true, checkpointId: true, by: true } satisfies OptionNames<ForkOptions>,
+  place: { tenant: true, priority: true } satisfies OptionNames<QueueOptions>,
   pause: { abort: true, by: true } satisfies OptionNames<PauseOptions>,
   cancel: { by: true } satisfies OptionNames<CancelOptions>,
   delete: DELETE,
@@ -117,9 +130,17 @@ const METHODS = {
   } satisfies OptionNames<RunFilter>,
 } as const;
 
-/** Options of a method of an app, once their names were checked. @throws TypeError for one that there is not. */
-export const optionsOf = <Options extends object>(method: keyof typeof METHODS, given: Options): Options =>
-  withKnownNames(`app.${method}()`, given, METHODS[method]);
+/**
+ * Options of a method, once their names were checked.
+ *
+ * @param what - The method in the message.
+ * @throws TypeError for one that there is not.
+ */
+export const optionsOf = <Options extends object>(
+  method: keyof typeof METHODS,
+  given: Options,
+  what = `app.${method}()`,
+): Options => withKnownNames(what, given, METHODS[method]);
 
 /** @throws TypeError for a guard's option that there is not. */
 export function assertGuardNames(guards: object | undefined): void {

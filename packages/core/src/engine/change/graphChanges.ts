@@ -1,5 +1,6 @@
 // Changes of a graph that its program declares once, for the runs of every version before.
 
+import { type OptionNames, withKnownNames } from '../../config/knownOptions.ts';
 import { isRecord } from '../../values/isRecord.ts';
 import {
   type DeclaredChanges,
@@ -10,7 +11,13 @@ import {
 } from '../graph/graphShape.ts';
 import type { GraphMapping } from './GraphMapping.ts';
 
-const KINDS = ['nodes', 'channels', 'gates'] as const;
+const CHANGES = { renamed: true, removed: true } satisfies OptionNames<DeclaredChanges>;
+
+const RENAMED = { nodes: true, channels: true } satisfies OptionNames<
+  NonNullable<DeclaredChanges['renamed']>
+>;
+
+const REMOVED = { nodes: true, channels: true, gates: true } satisfies OptionNames<RemovedNames>;
 
 /**
  * Checks the declaration of a program against its own graph.
@@ -18,15 +25,20 @@ const KINDS = ['nodes', 'channels', 'gates'] as const;
  * @throws TypeError for an invalid declaration, and for a new name that the graph lacks.
  */
 export function assertGraphChanges(declared: unknown, now: GraphShape): void {
-  assertMembers('graphChanges', declared, ['renamed', 'removed']);
-  const { renamed = {}, removed = [] } = declared;
-  assertMembers('graphChanges.renamed', renamed, ['nodes', 'channels']);
+  assertMembers('graphChanges', declared, CHANGES);
+  assertChangeNames('graphChanges', declared);
+  const { renamed = {}, removed = [] } = declared as DeclaredChanges;
   const gone = removedIn(removed);
   for (const kind of ['nodes', 'channels'] as const) assertTargets(kind, renamed[kind] ?? {}, gone, now);
 }
 
+/** @throws TypeError for a member that `renamed` or `removed` lacks. */
+export function assertChangeNames(what: string, { renamed = {}, removed = [] }: DeclaredChanges): void {
+  assertMembers(`${what}.renamed`, renamed, RENAMED);
+  if (!isNameList(removed)) assertMembers(`${what}.removed`, removed, REMOVED);
+}
+
 function removedIn(removed: unknown): readonly unknown[] {
-  if (!Array.isArray(removed)) assertMembers('graphChanges.removed', removed, KINDS);
   const lists = Array.isArray(removed) ? [removed] : Object.values(removed as object);
   if (!lists.every(isTexts)) throw new TypeError('graphChanges.removed: expected names.');
   return lists.flat();
@@ -50,11 +62,10 @@ function assertTargets(
 function assertMembers(
   what: string,
   value: unknown,
-  known: readonly string[],
+  known: Readonly<Record<string, true>>,
 ): asserts value is Readonly<Record<string, unknown>> {
-  if (!isRecord(value)) throw new TypeError(`${what}: expected { ${known.join(', ')} }.`);
-  const other = Object.keys(value).find((name) => !known.includes(name));
-  if (other !== undefined) throw new TypeError(`${what}: there is no option "${other}".`);
+  if (!isRecord(value)) throw new TypeError(`${what}: expected { ${Object.keys(known).join(', ')} }.`);
+  withKnownNames(what, value, known);
 }
 
 const isTexts = (value: unknown): boolean =>

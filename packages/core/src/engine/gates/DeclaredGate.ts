@@ -1,3 +1,4 @@
+import { type OptionNames, withKnownNames } from '../../config/knownOptions.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { NodeUpdate } from '../execution/nodeExecution.ts';
 import type { GateComment } from './answerForms.ts';
@@ -141,6 +142,10 @@ export interface ToolCallGate<State> {
   readonly deadlines?: Deadline | readonly Deadline[];
 }
 
+type ToolCallRules<State> = Pick<ToolCallGate<State>, 'approvals' | 'deadlines'>;
+
+const RULES = { approvals: true, deadlines: true } satisfies OptionNames<ToolCallRules<never>>;
+
 /**
  * Asks before each tool call of a `ToolNode`, in parallel. The node runs after all calls are answered: approved calls
  * as they are, edited ones (`decide(gate, { edit: args, by })`) with those arguments. For a rejected one, the model
@@ -156,8 +161,9 @@ export interface ToolCallGate<State> {
  */
 export function perToolCall<State>(
   show: ShowCall<State> = ({ name, args }) => ({ tool: name, args }),
-  { approvals, deadlines }: Pick<ToolCallGate<State>, 'approvals' | 'deadlines'> = {},
+  rules: ToolCallRules<State> = {},
 ): ToolCallGate<State> {
+  const { approvals, deadlines } = withKnownNames('perToolCall()', rules, RULES);
   if (typeof show !== 'function') throw new TypeError('perToolCall() needs a function.');
   return { showCall: show, ...(approvals && { approvals }), ...(deadlines && { deadlines }) };
 }

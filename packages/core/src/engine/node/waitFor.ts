@@ -1,6 +1,7 @@
 // Waiting in a node: `sleep`, `waitFor` and `child`, on top of `waitHere`.
 
 import { GraphDrained } from '@langchain/langgraph';
+import { type OptionNames, withKnownNames } from '../../config/knownOptions.ts';
 import type { EventSink } from '../../events/EventBus.ts';
 import type { Principal } from '../../state/gates/hitlSession.ts';
 import type { EndedStatus } from '../../state/threads/threadRecords.ts';
@@ -10,6 +11,7 @@ import { engineFaultOf } from '../execution/EngineFaults.ts';
 import { lawHere } from '../execution/lawOf.ts';
 import {
   assertMayBeChild,
+  CHILD,
   type ChildApp,
   type ChildOptions,
   childAppOf,
@@ -23,6 +25,8 @@ export interface SleepOptions {
   /** Needed where a node sleeps side by side after work whose order may change. @defaultValue its place in the order */
   readonly name?: string;
 }
+
+const SLEEP = { name: true } satisfies OptionNames<SleepOptions>;
 
 /**
  * Suspends the run in a node until a time, without holding a process. The time counts from the first execution, on the
@@ -40,7 +44,8 @@ export interface SleepOptions {
  * await sleep(3 * 24 * 60 * 60 * 1000);
  * ```
  */
-export async function sleep(until: Until, { name = '' }: SleepOptions = {}): Promise<void> {
+export async function sleep(until: Until, options: SleepOptions = {}): Promise<void> {
+  const { name = '' } = withKnownNames('sleep()', options, SLEEP);
   dueDate(until, 0);
   await waitHere('sleep()', {
     purpose: 'sleep',
@@ -59,6 +64,8 @@ export interface WaitForOptions {
   /** How long at most: milliseconds, or a date. */
   readonly within: Until;
 }
+
+const WAIT_FOR = { within: true } satisfies OptionNames<WaitForOptions>;
 
 /**
  * Waits in a node for a signal with this name, see `app.signal`. The run is suspended and holds no process. Each signal
@@ -85,7 +92,7 @@ export async function waitFor<Payload = unknown>(
 
 export async function waitFor(name: string, options?: WaitForOptions): Promise<unknown> {
   const subject = signalName(name, lawHere());
-  if (options !== undefined) dueDate(options.within, 0);
+  if (options !== undefined) dueDate(withKnownNames(`waitFor("${name}")`, options, WAIT_FOR).within, 0);
   const { metBy } = await waitHere('waitFor()', {
     purpose: 'signal',
     subject,
@@ -251,6 +258,7 @@ export async function child<Output, Update>(
   const active = activeNode('child()');
   if (typeof id !== 'string' || id === '') throw new TypeError('Expected the id of the child run.');
   if (!isRecorded(active)) throw new TypeError('child() needs a run: start the graph with app.run().');
+  const given = withKnownNames('child()', options, CHILD);
   const below = childAppOf(app, active.store);
   childAppsOf(currentDrive()).set(id, below);
   await waitHere('child()', {
@@ -258,7 +266,7 @@ export async function child<Output, Update>(
     subject: id,
     name: `child/${id}`,
     dueAt: () => null,
-    ready: () => beginning(active, below, { id, input, options }),
+    ready: () => beginning(active, below, { id, input, options: given }),
   });
   const { status, reason, checkpointId } = active.store.children.endOf(id);
   const values = await outsideNode(() => below.endedWith(id, checkpointId));

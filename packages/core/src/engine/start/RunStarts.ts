@@ -35,6 +35,8 @@ export interface NewRunRecord {
   readonly budget?: Budget | undefined;
   /** Who it is started for. */
   readonly by?: Principal | undefined;
+  /** Recorded like the options of a run. */
+  readonly labels?: NewRunLabels;
   readonly input: unknown;
   /** Places where the caller took a secret out of the input. */
   readonly redacted?: number;
@@ -125,13 +127,17 @@ export class RunStarts {
    * Records a run; returns it as it is when the id is known. Nothing is executed.
    *
    * @throws DevsError `INVALID_INPUT` for a `Command`; `THREAD_NOT_OURS` for an id that has checkpoints and is no run.
+   * @throws TypeError as `assertLabels`.
    */
-  async admit(admission: NewRunRecord): Promise<Thread> {
+  async admit({ labels = {}, ...admission }: NewRunRecord): Promise<Thread> {
     const { threadId } = admission;
+    const { metadata, tags } = labels;
+    assertLabels(labels);
     assertInput(admission.input, threadId);
     const known = this.#engine.store.threads.get(threadId);
     if (known !== null) return known;
-    const { record } = await this.#prepare({ ...admission, options: {}, turn: null });
+    const options = { ...(metadata && { metadata }), ...(tags && { tags: [...tags] }) };
+    const { record } = await this.#prepare({ ...admission, options, turn: null });
     return this.#engine.store.commit((emit) => record(this.#engine.store, emit)).thread;
   }
 

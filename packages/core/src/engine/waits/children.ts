@@ -1,6 +1,8 @@
 import { realpathSync } from 'node:fs';
 import type { Callbacks } from '@langchain/core/callbacks/manager';
+import type { LangGraphRunnableConfig } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
+import type { OptionNames } from '../../config/knownOptions.ts';
 import { identityOf } from '../../db/fileIdentity.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { EventSink } from '../../events/EventBus.ts';
@@ -23,6 +25,31 @@ export interface ChildOptions {
   readonly tags?: string[];
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
+
+/** A config of LangGraph is also taken; only its members above are used. */
+export const CHILD = {
+  context: true,
+  configurable: true,
+  tags: true,
+  metadata: true,
+  callbacks: true,
+  control: true,
+  durability: true,
+  executionInfo: true,
+  heartbeat: true,
+  interrupt: true,
+  maxConcurrency: true,
+  recursionLimit: true,
+  runId: true,
+  runName: true,
+  serverInfo: true,
+  signal: true,
+  store: true,
+  streamMode: true,
+  subgraphs: true,
+  timeout: true,
+  writer: true,
+} satisfies OptionNames<ChildOptions & LangGraphRunnableConfig> & Readonly<Record<string, true>>;
 
 /** How a child is driven: as its parent is. */
 export interface ChildDrive {

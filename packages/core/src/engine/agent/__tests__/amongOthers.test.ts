@@ -224,8 +224,12 @@ describe('recordCalls() among other middlewares', () => {
   });
 
   test('takes no option and no gate that is none', () => {
-    expect(() => recordCalls({ gate: {} } as never)).toThrow('recordCalls() has no option "gate".');
-    expect(() => recordCalls({ gates: { mail: { shows: () => 1 } } as never })).toThrow(/a member "shows"/);
+    expect(() => recordCalls({ gate: {} } as never)).toThrow(
+      'recordCalls(): there is no option `gate`. Did you mean `gates`?',
+    );
+    expect(() => recordCalls({ gates: { mail: { shows: () => 1 } } as never })).toThrow(
+      'Gate of tool "mail": there is no option `shows`. Did you mean `show`?',
+    );
     expect(() => recordCalls({ gates: { mail: 'yes' } as never })).toThrow(TypeError);
   });
 });

@@ -1,0 +1,144 @@
+import type { ProvidedInputs, QuickWork } from '../brief/brief.ts';
+import { type OptionNames, withKnownNames } from '../config/knownOptions.ts';
+import type { Limits } from '../config/limits.ts';
+import type { OrchestratorConfig } from '../config/orchestratorConfig.ts';
+import type { PriceTable } from '../config/prices.ts';
+import type { EncryptionKey } from '../db/encryptionKey.ts';
+import type { GatePolicies } from '../engine/drive/driverGates.ts';
+import type { Budget } from '../engine/guards/Budget.ts';
+import type { QueueOptions, Runs } from '../engine/runs/Runs.ts';
+import type { EventBus } from '../events/EventBus.ts';
+import type { SecretsOptions } from '../masking/SecretRegistry.ts';
+import type { ReviewScope } from '../orchestration/CodeReview.ts';
+import type { Checks, CodeOfRuns, StageAgents, Workspace } from '../orchestration/ports.ts';
+import type { LabelValue } from '../state/labels/runLabels.ts';
+import type { OnGate } from './gatesOfRun.ts';
+
+export interface OrchestratorOptions {
+  /** Folder of the state file, created if missing. Set this or `runs`. */
+  readonly dir?: string;
+  /** Storage with one file per run, such as a cluster, instead of a folder. Stays open when the orchestrator is closed. */
+  readonly runs?: Runs;
+  /** Name of the state file in `dir`, for example that of your own graph. @defaultValue `state.sqlite` */
+  readonly file?: string;
+  /**
+   * Longest wait for a write while other processes write the file, in milliseconds; at least 5,000.
+   * @defaultValue that of the configuration, `DEVS_BUSY_TIMEOUT_MS`
+   */
+  readonly busyTimeoutMs?: number;
+  /**
+   * Key of the state file; a new file is encrypted with it. See `rekey`. Not with `runs`, which use a `codec`.
+   * @defaultValue that of the configuration, `DEVS_ENCRYPTION_KEY`; without one the file is not encrypted
+   */
+  readonly encryptionKey?: EncryptionKey | undefined;
+  /** For viewers: creates, migrates and writes nothing; resuming and deciding fail. @defaultValue false */
+  readonly readOnly?: boolean;
+  /** Without agents, the run walks through all stages and writes nothing. Agents need `workspace` and `checks`. */
+  readonly agents?: StageAgents;
+  readonly workspace?: Workspace;
+  /** Reads the code that comments on a review quote. @defaultValue the workspace */
+  readonly code?: CodeOfRuns;
+  readonly checks?: Checks;
+  /**
+   * How often an agent can run the checks in one call that writes, documents or reviews a task; 0 for never.
+   * @defaultValue 3
+   */
+  readonly agentChecks?: number;
+  /** Secrets to mask in output. @defaultValue the environment's secrets */
+  readonly secrets?: SecretsOptions;
+  /** Use of a run before it asks; stored with each new run. @defaultValue no limit */
+  readonly budget?: Budget;
+  /** Sizes of stored values: plans, results, answers. @defaultValue see `Limits` */
+  readonly limits?: Partial<Limits>;
+  /** Model prices, or the path of a JSON file with them. @defaultValue list prices */
+  readonly prices?: PriceTable | string;
+  readonly events?: EventBus;
+  /**
+   * Called for each gate that a person must decide, once per process. It can decide the gate; an error in it prints a
+   * warning.
+   */
+  readonly onGate?: OnGate;
+  /** Default: read from the environment (`DEVS_…`). */
+  readonly config?: OrchestratorConfig;
+  /** Clock, in milliseconds since the Unix epoch. */
+  readonly now?: () => number;
+  readonly newId?: () => string;
+}
+
+export interface StartOptions extends ProvidedInputs, QueueOptions {
+  /** Markdown. */
+  readonly brief: string;
+  /** `[a-z0-9-]`, at most 64 characters. Default: from the brief, so the same brief is the same run. */
+  readonly id?: string;
+  /** When to show committed code to a person. Recorded. @defaultValue 'none' */
+  readonly review?: ReviewScope | 'none';
+  /** Gates that a declared policy approves. Recorded. @defaultValue people decide all */
+  readonly gates?: GatePolicies;
+  /**
+   * Small work: one task and one gate, the review of its code. Design and plan are filled in without a call and decided
+   * by the recorded policy `quick`. Cannot be combined with documents, plan, gates or review.
+   */
+  readonly quick?: QuickWork;
+  /**
+   * Whether to write documents and plan into `docs/devs/ID/` of the branch: they are part of the first task's commit
+   * and of its checks. Recorded. @defaultValue false
+   */
+  readonly docsInBranch?: boolean;
+  /** @defaultValue that of the orchestrator */
+  readonly budget?: Budget;
+  /** Finds the run in lists: strings, finite numbers, booleans and `null`, by name. Ignored for a run that exists. */
+  readonly metadata?: Readonly<Record<string, LabelValue>>;
+  /** Finds the run in lists. Ignored for a run that exists. */
+  readonly tags?: readonly string[];
+  /** A text that helps a later process to find the agents; stored, not read here. */
+  readonly agentsRef?: string;
+}
+
+const OPEN = {
+  dir: true,
+  runs: true,
+  file: true,
+  busyTimeoutMs: true,
+  encryptionKey: true,
+  readOnly: true,
+  agents: true,
+  workspace: true,
+  code: true,
+  checks: true,
+  agentChecks: true,
+  secrets: true,
+  budget: true,
+  limits: true,
+  prices: true,
+  events: true,
+  onGate: true,
+  config: true,
+  now: true,
+  newId: true,
+} satisfies OptionNames<OrchestratorOptions>;
+
+const START = {
+  brief: true,
+  id: true,
+  documents: true,
+  tasks: true,
+  research: true,
+  review: true,
+  gates: true,
+  quick: true,
+  docsInBranch: true,
+  budget: true,
+  metadata: true,
+  tags: true,
+  agentsRef: true,
+  tenant: true,
+  priority: true,
+} satisfies OptionNames<StartOptions>;
+
+/** @throws TypeError for an option that there is not. */
+export const openOptionsOf = (given: OrchestratorOptions): OrchestratorOptions =>
+  withKnownNames('Orchestrator.open()', given, OPEN);
+
+/** @throws TypeError for an option that there is not. */
+export const startOptionsOf = (given: StartOptions): StartOptions =>
+  withKnownNames('devs.start()', given, START);
