@@ -19,7 +19,7 @@ import {
   removedNames,
 } from '../graph/graphShape.ts';
 import { GraphMapping, type NotAcceptedReason, notAccepted } from './GraphMapping.ts';
-import { changesFor, gatesGone } from './graphChanges.ts';
+import { assertChangeNames, changesFor, gatesGone } from './graphChanges.ts';
 import { commitRunMove, type MovingEngine, planRunMove, type RunMove } from './moveRun.ts';
 
 // A run goes on with a changed graph without a human, unless it stands on something that is gone or means something else.
@@ -213,6 +213,7 @@ export async function acceptGraph(
   engine: AcceptingEngine,
 ): Promise<AcceptedGraph> {
   const human = asHuman(by, threadId, 'accept a changed graph for');
+  assertChangeNames('app.acceptGraph()', declared);
   const { threads } = engine.store;
   for (;;) {
     const thread = threads.require(threadId);
