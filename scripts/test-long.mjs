@@ -214,7 +214,7 @@ const LONG = [
     'stream/killedTokens',
     'drivers killed between a word of a model and the checkpoint',
   ],
-  ['streamed', { DEVS_STREAMED_PROGRAMS: 81 }, 'stream/asLangGraph', 'programs of every kind, streamed'],
+  ['streamed', { DEVS_STREAMED_PROGRAMS: 108 }, 'stream/asLangGraph', 'programs of every kind, streamed'],
   [
     'page',
     { DEVS_PAGE_KILLS: 30 },

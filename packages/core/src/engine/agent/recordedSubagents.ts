@@ -7,9 +7,8 @@ interface Declared {
 }
 
 /**
- * The same subagents for `createDeepAgent` of `deepagents`, each with `recordCalls()` behind its own middlewares: those of
- * the main agent do not reach them. One that has it already stays as it is, and so does one that is an agent or a graph
- * (`runnable`), or runs on a server (`graphId`).
+ * The same subagents for `createDeepAgent` of `deepagents`, each with `recordCalls()` behind its own middlewares. Those of
+ * the main agent do not reach them. A subagent stays as it is if it has `recordCalls()`, a `runnable` or a `graphId`.
  *
  * @param options - Those of `recordCalls()`.
  * @throws as `recordCalls()`.

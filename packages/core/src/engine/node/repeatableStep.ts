@@ -15,8 +15,8 @@ const around = new AsyncLocalStorage<{ readonly claim: string; readonly name: st
  * A step with a name that can be used again: the second call in one place is `name 2`. A call that throws gives its name
  * back. So the attempt that succeeds has the name, and its result returns when the node runs again.
  *
- * A call inside of another one in the same place is `outer/name`: where the recorded result of the outer one returns, nobody
- * makes it, and it must not be counted.
+ * A call inside of another one in the same place is `outer/name`. It is not made if the outer result is recorded, so it
+ * must not count.
  */
 export async function repeatableStep<T>(
   name: string,
