@@ -54,6 +54,7 @@ export class DrivenSaver extends SqliteSaver {
   readonly #db: Database;
   readonly #store: DriverRegister;
   readonly #breakpoints: InnerBreakpoints;
+  readonly #writing = new Map<string, Promise<unknown>>();
   readonly #onLook: (config: RunnableConfig) => void;
   readonly #streamOf: (lease: unknown) => StreamedGraph | undefined;
 
@@ -64,6 +65,11 @@ export class DrivenSaver extends SqliteSaver {
     this.#breakpoints = options.breakpoints ?? new Map();
     this.#onLook = options.onLook ?? (() => {});
     this.#streamOf = options.streamOf ?? (() => undefined);
+  }
+
+  /** Resolves once a checkpoint that is being written is in the file; `null` for any other. */
+  writing(checkpointId: string): Promise<unknown> | null {
+    return this.#writing.get(checkpointId) ?? null;
   }
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
@@ -82,12 +88,19 @@ export class DrivenSaver extends SqliteSaver {
   }
 
   /** @throws DevsError `LEASE_LOST` for a run that the call has no lease on; else as {@link SqliteSaver.put}. */
-  override async put(
-    config: RunnableConfig,
-    checkpoint: Checkpoint,
-    metadata: CheckpointMetadata,
-    newVersions: ChannelVersions = versionsOfValues(checkpoint),
-  ): Promise<RunnableConfig> {
+  override async put(...given: PutCheckpoint): Promise<RunnableConfig> {
+    const [, { id }] = given;
+    const written = this.#put(...given);
+    this.#writing.set(id, written);
+    try {
+      return await written;
+    } finally {
+      this.#writing.delete(id);
+    }
+  }
+
+  async #put(...[config, checkpoint, metadata, given]: PutCheckpoint): Promise<RunnableConfig> {
+    const newVersions = given ?? versionsOfValues(checkpoint);
     this.#assertDriven(config);
     const seen = { ...checkpoint, channel_versions: withoutUnseenVersions(checkpoint.channel_versions) };
     const versions = withoutUnseenVersions(newVersions);
@@ -168,6 +181,13 @@ export class DrivenSaver extends SqliteSaver {
  * to people, and answered.
  */
 const CALLED_TASK = /^~__pregel_push, .*, 0{9}1$/s;
+
+type PutCheckpoint = readonly [
+  config: RunnableConfig,
+  checkpoint: Checkpoint,
+  metadata: CheckpointMetadata,
+  newVersions?: ChannelVersions,
+];
 
 /** The lease of the run whose own graph it is, and no graph inside it. */
 function leaseOfOwnGraph(config: RunnableConfig): FencedLease | null {
