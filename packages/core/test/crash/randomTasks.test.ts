@@ -14,7 +14,7 @@ import { tried } from '../support/tried.ts';
 import { buildTasks, type Deed, type TaskWorld, taskPrograms } from './randomTasks.ts';
 
 /** Programs; `DEVS_TASKS_SEED=42` repeats those of a failure. */
-const CASES = howMany('DEVS_RANDOM_TASKS', 20);
+const CASES = howMany('DEVS_RANDOM_TASKS', 12);
 const SEED = process.env['DEVS_TASKS_SEED'];
 const MAX_STOPS = 60;
 

@@ -75,6 +75,11 @@ export class ActiveNode {
     if (visit.attempt > 1) this.#inner = new InnerRuns(config);
   }
 
+  /** Whether this code begins no more: its node has thrown. A task that was called before comes to its end. */
+  get isLeft(): boolean {
+    return this.hasThrown && (!this.calls.isInside || this.calls.isInsideStep);
+  }
+
   /** What is used in this execution of the node, or of the task in it that runs this code. */
   get claims(): Claims {
     const inTask = taskClaims.getStore();

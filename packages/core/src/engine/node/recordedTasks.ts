@@ -47,10 +47,13 @@ const lent = new WeakSet<CallTask>();
 function recordTasksIn(config: LangGraphRunnableConfig): void {
   const call = config.configurable?.[CALL] as CallTask | undefined;
   if (typeof call !== 'function' || lent.has(call)) return;
-  const recorded: CallTask = (func, name, args, options) => {
+  const recorded: CallTask = async (func, name, args, options) => {
     const active = currentNode();
     if (active === null || !isRecorded(active)) return call(func, name, args, options);
-    return call(recordedTask(active, func, name), name, args, options).then(resultOf);
+    if (name.includes('|')) throw new TypeError(`The name of task "${name}" must not contain "|".`);
+    if (active.isLeft) throw new GraphDrained('its node was left');
+    const running = call(recordedTask(active, func, name), name, args, options);
+    return active.calls.trackTask(running).then(resultOf);
   };
   lent.add(recorded);
   config.configurable = { ...config.configurable, [CALL]: recorded };
