@@ -93,7 +93,7 @@ function assertUpdate(values: unknown, node: string | undefined, { nodes, channe
     throw new TypeError(`asNode: there is no node "${String(node)}"`);
 }
 
-/** What is written is the value that its function would have returned. */
+/** An update of it is a return value of its function. */
 const isOfEntrypoint = ({ channels }: Pick<GraphShape, 'channels'>): boolean =>
   RETURN_CHANNELS.every((name) => channels.includes(name));
 

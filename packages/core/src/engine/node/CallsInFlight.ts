@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** What code runs inside of: a step, or a task of the functional API, which may ask and wait. */
+/** The call around this code: a step, or a task of the functional API, which may ask and wait. */
 type InsideOf = 'step' | 'task';
 
 /** Set inside a call: one that waited for the calls in flight would wait for itself. */
@@ -9,7 +9,7 @@ const insideCall = new AsyncLocalStorage<InsideOf>();
 /** The calls of one visit of a node that have begun and not ended. */
 export class CallsInFlight {
   readonly #calls = new Set<Promise<void>>();
-  /** With all their attempts, and what is between those. */
+  /** With all their attempts. */
   readonly #tasks = new Set<Promise<unknown>>();
 
   /** Whether this code runs inside one of them. */

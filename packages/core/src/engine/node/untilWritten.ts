@@ -19,10 +19,7 @@ export const isInFile = (
   { checkpoints }: Pick<EngineStore, 'checkpoints'>,
 ): boolean => checkpoints.findSeq(checkpointId, threadId) !== null;
 
-/**
- * Resolves once the checkpoint is in the file. LangGraph begins the tasks of an input before its checkpoint is, and they are
- * named after it: what they record would be lost to whoever finds another one there.
- */
+/** Resolves once the checkpoint is in the file. LangGraph begins the tasks of an input earlier, and names them after it. */
 export async function untilWritten(
   at: Pick<CheckpointAt, 'threadId' | 'checkpointId'>,
   { configurable }: RunnableConfig,

@@ -176,10 +176,7 @@ export class DrivenSaver extends SqliteSaver {
   }
 }
 
-/**
- * The path of a task that another one has called. Its question is the caller's, which is left with it: only that one is told
- * to people, and answered.
- */
+/** The path of a task that another one has called. Its question is its caller's. */
 const CALLED_TASK = /^~__pregel_push, .*, 0{9}1$/s;
 
 type PutCheckpoint = readonly [
