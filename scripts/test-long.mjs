@@ -186,6 +186,7 @@ const LONG = [
   ['turns-at-once', { DEVS_TURNS_EVERY: 1 }, 'turnsAtOnce', 'two turns given at every pair of moments'],
   ['examples', { DEVS_GRAPH_KILLS: 100 }, 'graphExamples', 'examples of graphs, killed at each call'],
   ['killed-graphs', { DEVS_KILLED_GRAPHS: 2000 }, 'randomGraphs', 'random graphs that work, killed'],
+  ['random-tasks', { DEVS_RANDOM_TASKS: 1000 }, 'randomTasks', 'random programs of tasks, killed'],
   ['retried-graphs', { DEVS_RETRIED_GRAPHS: 2000 }, 'retriedGraphs', 'graphs in retried tasks, killed'],
   [
     'graph-programs',

@@ -10,6 +10,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   'quick-start': ['posts/post.ts', 'posts/start.ts', 'posts/approve.ts', 'quickStart.ts'],
   'your-graph': ['yourGraph.ts'],
   'steps-and-retries': ['stepsAndRetries.ts'],
+  'functional-api': ['functionalApi.ts'],
   'human-approval': ['humanApproval.ts'],
   'timeouts-and-schedules': ['timeoutsAndSchedules.ts'],
   stopping: ['stopping.ts'],

@@ -1,4 +1,4 @@
-import { ReducedValue, START, StateGraph, StateSchema } from '@langchain/langgraph';
+import { entrypoint, ReducedValue, START, StateGraph, StateSchema } from '@langchain/langgraph';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { test } from '../../../test/support/fixtures.ts';
@@ -95,6 +95,27 @@ describe('a graph is taken with its types', () => {
     expect(() => durable(twoSteps(), { db, gates: { third: ({ log }) => log } })).toThrow('third');
     // @ts-expect-error: there is no such node, in a compiled graph either
     expect(() => durable(twoSteps().compile(), { db, gates: { third: () => 1 } })).toThrow('third');
+  });
+
+  test('of an entrypoint, by its input and what it returns', async ({ db }) => {
+    const flow = entrypoint('flow', async ({ text }: { text: string }) => text.length);
+    const app = durable(flow, { db });
+    const { values } = await app.run('run', { text: 'abc' });
+    const length: number | null = values;
+    const stored: number | null = await app.values('run');
+    expect([length, stored]).toEqual([3, 3]);
+    const compiled: typeof flow = app.graph;
+    expect(compiled.name).toBe('flow');
+    // @ts-expect-error: its input has a text
+    const wrong = () => app.run('other', { texts: 'abc' });
+    // @ts-expect-error: it returns a number
+    const text: string = values ?? 0;
+    expect([wrong, text]).toHaveLength(2);
+    const finals = entrypoint('finals', (word: string) =>
+      entrypoint.final({ value: { word }, save: word.length }),
+    );
+    const word: string | undefined = (await durable(finals, { db }).run('finals', 'abc')).values?.word;
+    expect(word).toBe('abc');
   });
 
   test('and gives turns of it', async ({ db }) => {

@@ -437,7 +437,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
 
   /**
    * Writes values into a run's state as if node `asNode` had returned them, like LangGraph's `updateState`. Open gates
-   * are withdrawn and asked again. Emits `STATE_UPDATED`. Executes nothing; a worker of a cluster
+   * are withdrawn and asked again. For an entrypoint, the value is what its function would have returned. Emits `STATE_UPDATED`. Executes nothing; a worker of a cluster
    * continues the run.
    *
    * @returns The config of the new checkpoint.
@@ -448,7 +448,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    */
   async updateState(
     id: string,
-    values: Partial<Update> | null,
+    values: Partial<Update> | State | null,
     update: StateUpdate,
   ): Promise<{ readonly configurable?: Readonly<Record<string, unknown>> }> {
     const asked = optionsOf('updateState', update);

@@ -62,14 +62,14 @@ export interface DurableRuns {
 /**
  * Makes a LangGraph graph durable: every node, gate and step is stored in one SQLite file, and a run resumes from there
  * in any process. Accepts a builder (which is not changed), a compiled graph (with its store, cache, name and
- * breakpoints) or an agent.
+ * breakpoints), an agent, or an `entrypoint` of the functional API, whose tasks are recorded as steps.
  *
  * With `runs`, each run has its own file there, and workers execute it.
  *
  * @throws RangeError for a limit outside its range.
  * @throws TypeError for an option that there is not; if a gate names an unknown node; unless exactly one of `file`, `db` and `runs` is set; if the graph
  *   needs a name and lacks one; if `encryptionKey` is set with `db`; or if the graph is not supported: it has a channel
- *   of the engine's name, or lacks a builder.
+ *   of the engine's name; or if an entrypoint is given `gates` or `guards.entropy`.
  * @throws DevsError as `createDatabase`; `CONFIG_INVALID` for `encryptionKey` with `runs`.
  *
  * @example

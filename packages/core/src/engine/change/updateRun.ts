@@ -12,6 +12,7 @@ import { isOver, runError } from '../drive/outcome.ts';
 import { GUARD_NAMES } from '../execution/nodeExecution.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { asHuman, type Principal, principalText } from '../gates/principals.ts';
+import { RETURN_CHANNELS } from '../graph/entrypointSource.ts';
 import { assertSameGraph, type GraphShape } from '../graph/graphShape.ts';
 import { configOf, requiredNamespace } from '../saver/checkpointConfig.ts';
 import { DelegatingSaver } from '../saver/DelegatingSaver.ts';
@@ -195,7 +196,7 @@ type UpdateRefusal = 'ended' | 'not_begun' | 'in_hand' | 'answer_pending' | 'not
  */
 export async function updateRun(
   threadId: string,
-  values: object | null,
+  values: unknown,
   { asNode, by }: StateUpdate,
   engine: UpdatingEngine,
 ): Promise<RunnableConfig> {
@@ -205,7 +206,11 @@ export async function updateRun(
   for (;;) {
     const epoch = (await assertBetween(threadId, engine)) + 1;
     await engine.saver.dumpInput(values, `the update of run "${threadId}"`, 'values');
-    const staged = await stageOrRefuse({ threadId, epoch }, { node: asNode, update: values }, engine);
+    const staged = await stageOrRefuse(
+      { threadId, epoch },
+      { node: asNode, update: values as object | null },
+      engine,
+    );
     const held = await holdLease(store.runs, threadId);
     const isPlaced = await releasing(held, async () => {
       // A run that was driven in between is looked at again.
@@ -219,7 +224,7 @@ export async function updateRun(
           const payload = {
             principal,
             checkpointId,
-            channels: Object.keys(values ?? {}),
+            channels: isOfEntrypoint(engine.shape) ? RETURN_CHANNELS : Object.keys(values ?? {}),
             node: asNode ?? null,
           };
           emit('STATE_UPDATED', payload, { threadId });
@@ -242,15 +247,20 @@ function wake(threadId: string, checkpointId: string, { threads }: EngineStore):
 
 /** @throws TypeError */
 function assertUpdate(values: unknown, node: string | undefined, { nodes, channels }: GraphShape): void {
-  if (typeof values !== 'object' || Array.isArray(values) || isCommand(values)) {
+  const isValue = isOfEntrypoint({ channels });
+  if (isCommand(values) || (!isValue && (typeof values !== 'object' || Array.isArray(values))))
     throw new TypeError('values: expected an object with channel values, or null');
-  }
   const engines: readonly string[] = GUARD_NAMES;
-  const other = Object.keys(values ?? {}).find((name) => !channels.includes(name) || engines.includes(name));
+  const names = isValue ? [] : Object.keys(values ?? {});
+  const other = names.find((name) => !channels.includes(name) || engines.includes(name));
   if (other !== undefined) throw new TypeError(`values: the graph has no channel "${other}"`);
   if (node !== undefined && !nodes.includes(node))
     throw new TypeError(`asNode: there is no node "${String(node)}"`);
 }
+
+/** An update of it is a return value of its function. */
+const isOfEntrypoint = ({ channels }: Pick<GraphShape, 'channels'>): boolean =>
+  RETURN_CHANNELS.every((name) => channels.includes(name));
 
 /** @returns The epoch of the run's last lease: while it is the last, what was found here holds. */
 async function assertBetween(

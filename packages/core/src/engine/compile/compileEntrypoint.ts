@@ -1,11 +1,12 @@
 import type { LangGraphRunnableConfig } from '@langchain/langgraph';
 import { NO_BREAKPOINTS } from '../breakpoints/Breakpoint.ts';
-import { GUARD_NAMES } from '../execution/nodeExecution.ts';
+import { GUARD_NAMES, nodeExecutionOf } from '../execution/nodeExecution.ts';
 import { type EntrypointGraph, RETURN_CHANNELS } from '../graph/entrypointSource.ts';
 import { graphShape } from '../graph/graphShape.ts';
 import type { NodeEngine } from '../graph/NodeEngine.ts';
 import { copyWith } from '../node/nodeOutput.ts';
 import { type GuardedNode, guardNode } from '../node/runNode.ts';
+import { untilWritten } from '../node/untilWritten.ts';
 import { addGuardChannels, assertLimit, type CompileOptions, ENGINE_CONFIG } from './compileDurable.ts';
 
 /**
@@ -56,6 +57,11 @@ function guardedNode<State extends object>(
     reduces: () => false,
   };
   const run = guardNode(guarded, engine);
-  const func = (input: unknown, config: LangGraphRunnableConfig): unknown => run(input as State, config);
+  const func = async (input: unknown, config: LangGraphRunnableConfig): Promise<unknown> => {
+    const { checkpointId, frame: threadId } = nodeExecutionOf(name, config);
+    if (engine.store !== null && checkpointId !== null)
+      await untilWritten({ threadId, checkpointId }, config, engine.store);
+    return run(input as State, config);
+  };
   return copyWith(node, { bound: copyWith(bound, { func }) });
 }

@@ -273,7 +273,7 @@ function assertThreshold({
   assertUnitInterval('entropyThreshold', entropyThreshold);
 }
 
-/** An entrypoint has one node, and no state before or after others. @throws TypeError */
+/** An entrypoint has one node and a value as its state. @throws TypeError */
 function assertForEntrypoint({ gates, guards }: PlanOptions<never>): void {
   if (Object.keys(gates ?? {}).length > 0)
     throw new TypeError('`gates` are for nodes of a StateGraph: ask with interrupt() in the entrypoint.');

@@ -1,12 +1,12 @@
-// What `entrypoint()` of LangGraph's functional API makes: a graph of one node, whose function calls tasks.
+// Graphs of `entrypoint()` in LangGraph's functional API: one node, with a function that calls tasks.
 
 import type { Runnable } from '@langchain/core/runnables';
 import type { LangGraphRunnableConfig } from '@langchain/langgraph';
 
-/** Its return value, and what its next turn finds as `previous`. */
+/** Its return value, and the `previous` of its next turn. */
 export const RETURN_CHANNELS = ['__end__', '__previous__'] as const;
 
-/** For its types. Other graphs have no channel of this name. */
+/** For its types. The channel tells it from other graphs. */
 export interface EntrypointSource<Input = unknown, Output = unknown> {
   readonly lg_is_pregel: boolean;
   readonly channels: { readonly __previous__: unknown };
@@ -27,7 +27,7 @@ export interface EntrypointGraph {
   withConfig(config: object): EntrypointGraph;
 }
 
-/** Whether a compiled graph is one of `entrypoint()`: it has no builder. */
+/** Whether a compiled graph is one of `entrypoint()`. */
 export function isEntrypoint(graph: unknown): graph is EntrypointGraph {
   const { lg_is_pregel, builder, channels } = Object(graph) as Partial<EntrypointGraph> & {
     readonly builder?: unknown;

@@ -20,7 +20,7 @@ export type GraphSource =
 
 type IsEntrypoint<Source> = [Source] extends [never] ? false : Source extends EntrypointSource ? true : false;
 
-/** What runs of a source are executed by: LangGraph's graph, in the types of its author. */
+/** LangGraph's graph of a source, in the types of its author. */
 export type GraphOf<Source> =
   IsEntrypoint<Source> extends true ? Source : ReturnType<BuilderOf<Source>['compile']>;
 
@@ -57,7 +57,7 @@ interface Agent<Input = never, State = unknown> {
 
 type IsAgent<Source> = [Source] extends [never] ? false : Source extends Agent ? true : false;
 
-/** The input of its nodes; of an entrypoint the return value, which is what a reader of the run finds. */
+/** The input of its nodes; of an entrypoint its return value. */
 export type StateOf<Source> =
   IsEntrypoint<Source> extends true
     ? OutputOfEntrypoint<Source>
@@ -98,7 +98,7 @@ type OutputOfGraph<Source> =
       : Output
     : StateOf<Source>;
 
-/** The nodes its type knows: of a builder that is filled step by step none, and then any name may be one. An entrypoint takes no gate. */
+/** The nodes its type knows: of a builder that is filled step by step none, and then any name may be one. */
 export type NameOf<Source> =
   IsEntrypoint<Source> extends true
     ? never
@@ -127,7 +127,7 @@ interface CompiledFields extends Omit<CompileSettings, 'breakpoints'>, CompiledB
   readonly builder?: unknown;
 }
 
-/** What is compiled: a builder, or an entrypoint. */
+/** A builder, or an entrypoint. */
 export type ReadSource<State, Update, Name extends string> =
   | { readonly builder: StateGraph<unknown, State, Update, Name>; readonly carried: CompileSettings }
   | { readonly entrypoint: EntrypointGraph; readonly carried: CompileSettings };

@@ -77,7 +77,12 @@ export class ActiveNode {
     if (visit.attempt > 1) this.#inner = new InnerRuns(config);
   }
 
-  /** What is used in this execution of the node, or of the task in it that runs this code. */
+  /** Whether the node has thrown, and this code may begin only its end. A task that was called before may go on. */
+  get isLeft(): boolean {
+    return this.hasThrown && (!this.calls.isInside || this.calls.isInsideStep);
+  }
+
+  /** Of this execution of the node, or of the task in it around this code. */
   get claims(): Claims {
     const inTask = taskClaims.getStore();
     return inTask?.active === this ? inTask.claims : this.#claims;
@@ -129,7 +134,7 @@ export class ActiveNode {
   }
 }
 
-/** What one execution of a node, or of a task in it, has used. */
+/** Names used by one execution of a node, or of a task in it. */
 interface Claims {
   /** `place/name` of its steps. */
   readonly names: Set<string>;

@@ -69,6 +69,11 @@ export class InnerRuns {
     numberApart(scratchpad);
   }
 
+  /** Whether a graph in this visit has looked for its checkpoint: then it keeps them. */
+  keeps(graphNs: string): boolean {
+    return this.#threads.has(graphNs);
+  }
+
   /** The way to a task, which is the one around this code; `null` where its namespace does not lead there. */
   wayTo(taskNs: string, config: RunnableConfig): readonly InnerLevel[] | null {
     if (!taskNs.startsWith(`${this.taskNs}|`)) return null;
@@ -76,12 +81,13 @@ export class InnerRuns {
     let graphNs = this.taskNs;
     let number = 0;
     for (const segment of taskNs.slice(this.taskNs.length + 1).split('|')) {
-      const [name = '', taskId] = segment.split(':');
-      if (taskId === undefined) {
-        number = Number(name);
-        graphNs += `|${name}`;
+      const end = segment.lastIndexOf(':');
+      if (end === -1) {
+        number = Number(segment);
+        graphNs += `|${segment}`;
         continue;
       }
+      const [name, taskId] = [segment.slice(0, end), segment.slice(end + 1)];
       const innerNs = `${graphNs}|${segment}`;
       const told = innerNs === taskNs ? toldOf(config, taskNs) : (this.#told.get(innerNs) ?? null);
       const threadId = this.#threads.get(graphNs) ?? null;

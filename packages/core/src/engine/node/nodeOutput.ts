@@ -52,7 +52,7 @@ export class NodeOutput {
   }
 }
 
-/** The return value of an entrypoint, which is no update, whatever is in it. LangGraph gets it unchanged. */
+/** The return value of an entrypoint. LangGraph gets it unchanged. */
 export class EntrypointOutput extends NodeOutput {
   readonly #value: unknown;
 
@@ -66,7 +66,7 @@ export class EntrypointOutput extends NodeOutput {
   }
 }
 
-/** What the caller of an entrypoint gets of it. */
+/** The part for the caller of an entrypoint. */
 function finalValue(value: unknown): unknown {
   const { __lg_type: type, value: returned } = Object(value) as { __lg_type?: unknown; value?: unknown };
   return type === '__pregel_final' ? returned : value;

@@ -1,9 +1,7 @@
-// Tasks of LangGraph's functional API. Each call of one is a step of the code that calls it: its intent is on disk before the
-// call, its result before its use, and it is not made again when the node around it runs again.
+// Tasks of LangGraph's functional API. Each call of one is a step of its caller, with intent and result.
 //
-//   where     LangGraph lends every task a function, in its config, that calls its tasks. Here it is lent another one
-//   place     the place of the caller, and how many calls of that name it made before: the same after a crash, and in a retry,
-//             whose calls LangGraph numbers on
+//   where     LangGraph lends every task a function that calls tasks, in its config. Here it is lent another one
+//   place     the caller's place, and the number of the call of that name: equal after a crash and in a retry
 //   inside    its own steps, tasks, questions and waits, each in the place of this task
 
 import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons';
@@ -30,7 +28,7 @@ type CallTask = (
 
 const CALL = '__pregel_call';
 
-/** The config of a node, and the one that LangChain finds where none is passed on, in which calls of tasks are recorded. */
+/** Records calls of tasks with this config of a node, and with LangChain's ambient one. */
 export function withRecordedTasks<Config extends LangGraphRunnableConfig>(config: Config): Config {
   watchConfigs();
   const ambient = ambientConfig();
@@ -46,10 +44,13 @@ const lent = new WeakSet<CallTask>();
 function recordTasksIn(config: LangGraphRunnableConfig): void {
   const call = config.configurable?.[CALL] as CallTask | undefined;
   if (typeof call !== 'function' || lent.has(call)) return;
-  const recorded: CallTask = (func, name, args, options) => {
+  const recorded: CallTask = async (func, name, args, options) => {
     const active = currentNode();
     if (active === null || !isRecorded(active)) return call(func, name, args, options);
-    return call(recordedTask(active, func, name), name, args, options).then(resultOf);
+    if (name.includes('|')) throw new TypeError(`The name of task "${name}" must not contain "|".`);
+    if (active.isLeft) throw new GraphDrained('its node was left');
+    const running = call(recordedTask(active, func, name), name, args, options);
+    return active.calls.trackTask(running).then(resultOf);
   };
   lent.add(recorded);
   config.configurable = { ...config.configurable, [CALL]: recorded };
@@ -100,7 +101,7 @@ function keyAt(active: RecordedNode, place: StepPlace, name: string): StepKey | 
   return found instanceof Promise ? found.then(({ id }) => keyOf(id)) : keyOf(found.id);
 }
 
-/** A fresh answer is held back until the task asks what it was given for. */
+/** A fresh answer is held back until the task asks its question. */
 async function runBody(active: RecordedNode, attempt: number, body: () => unknown): Promise<unknown> {
   const { visit, store } = active;
   const run = async (): Promise<unknown> => active.runTask(body);
@@ -128,8 +129,8 @@ type ContextStorage = ReturnType<typeof AsyncLocalStorageProviderSingleton.getIn
 const watched = new WeakSet<ContextStorage>();
 
 /**
- * A graph that a node, a task or a tool begins lends its own nodes LangGraph's function again, in a config that is told to
- * nobody before it is theirs. All of them pass through LangChain's context, which is looked at inside of visits alone.
+ * A graph inside a visit lends its own nodes LangGraph's function again. All configs pass through LangChain's context, which
+ * is watched inside visits.
  */
 function watchConfigs(): void {
   const storage = AsyncLocalStorageProviderSingleton.getInstance();

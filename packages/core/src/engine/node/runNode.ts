@@ -73,7 +73,7 @@ export interface GuardedNode<State> {
   readonly name: string;
   readonly run: NodeFunction<State>;
   readonly gate: AnyGate<State> | null;
-  /** Of an entrypoint: it returns a value, and no update of a state. @defaultValue false */
+  /** Of an entrypoint: it returns a value. @defaultValue false: an update */
   readonly returnsValue?: boolean;
   /** The graph's state as the super-step began, whatever the node is given; `null` outside a graph. */
   readonly stateAt: (config: LangGraphRunnableConfig) => State | null;

@@ -182,7 +182,7 @@ async function recordedStep<T>(
   const { reserve: declared = {}, ...kind } = options;
   const begun: NewStep = { ...id, ...kind, node: visit.node, taskId: active.taskId };
   // Looked at once the file is free: until then the node may be left.
-  const mayBegin = (): void => assertMayBegin(active, options);
+  const mayBegin = (): void => assertMayBegin(active, options, isTask);
   let written: StepResult | null = null;
   const makeIt = (attempt: number, reserve?: Reserve): Promise<void> =>
     active.calls.track(
@@ -205,13 +205,17 @@ async function recordedStep<T>(
 }
 
 /**
- * Work within a call is a part of it: a drain waits for the call, and what it has cost is not thrown away. A task that runs
- * beside the one that the node was left with comes to its end.
+ * Work within a call is a part of it: a drain waits for the call, and what it has cost is not thrown away. A task that was
+ * called before its node threw comes to its end, with its attempts and all that is inside.
  */
-function assertMayBegin({ visit, calls, hasThrown }: RecordedNode, { kind }: StepOptions): void {
+function assertMayBegin(
+  { visit, calls, isLeft }: RecordedNode,
+  { kind }: StepOptions,
+  isTask: boolean,
+): void {
   const isPart = kind === 'work' && calls.isInside;
   if (visit.isDraining() && !isPart) throw new GraphDrained('stopped before a step');
-  if (hasThrown && (!calls.isInside || calls.isInsideStep)) throw new GraphDrained('its node was left');
+  if (isLeft && !isTask) throw new GraphDrained('its node was left');
 }
 
 /** Makes the call and records what came of it. */

@@ -2,16 +2,10 @@ import { type BaseCheckpointSaver, uuid5 } from '@langchain/langgraph-checkpoint
 import { ambientConfig } from '../execution/ambientConfig.ts';
 import type { NodeExecution } from '../execution/nodeExecution.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
-import { type ActiveNode, currentNode, type RecordedNode } from './ActiveNode.ts';
-import {
-  type InnerLevel,
-  type InnerRuns,
-  innerGraphNs,
-  isRunAnew,
-  namesOn,
-  relativePlace,
-} from './innerRuns.ts';
+import { type ActiveNode, type RecordedNode, currentNode } from './ActiveNode.ts';
+import { type InnerLevel, type InnerRuns, innerGraphNs, isRunAnew, namesOn, relativePlace } from './innerRuns.ts';
 import { attemptOf, currentToolCall } from './toolCalls.ts';
+import { type CheckpointAt, isInFile, untilWritten } from './untilWritten.ts';
 
 /** Where in a visit a step is: a name is used once in each place. */
 export interface StepPlace {
@@ -63,7 +57,11 @@ function innerPlace(active: ActiveNode, taskId: string): StepPlace {
   const { id: toolCallId, attempt: retried } = currentToolCall();
   const attempt = attemptOf(config) ?? retried;
   const checkpoint = checkpointOf(configurable);
-  const isKept = store === null || isInFile(checkpoint, store);
+  const isKept =
+    store === null ||
+    checkpoint.checkpointId === visit.checkpointId ||
+    inner.keeps(checkpoint.checkpointNs) ||
+    isInFile(checkpoint, store);
   const way = inner.wayTo(String(configurable['checkpoint_ns'] ?? ''), config);
   const names = way === null ? nodeNamesIn(configurable) : [...namesAround(inner), ...namesOn(way)];
   const told = checkpoint.threadId === visit.frame ? config.metadata : undefined;
@@ -78,9 +76,6 @@ function innerPlace(active: ActiveNode, taskId: string): StepPlace {
     relativeId: relative && placeId(visit, relative, toolCallId),
   };
 }
-
-const isInFile = ({ checkpointId, threadId }: CheckpointAt, { checkpoints }: EngineStore): boolean =>
-  checkpoints.findSeq(checkpointId, threadId) !== null;
 
 /** How a place is found again by an attempt that comes to it on another way. */
 interface Again {
@@ -122,7 +117,7 @@ export function placeNames(): readonly string[] {
 
 function nodeNamesIn(configurable: Readonly<Record<string, unknown>>): readonly string[] {
   const segments = String(configurable['checkpoint_ns'] ?? '').split('|');
-  return segments.map((segment) => segment.split(':')[0] ?? '');
+  return segments.map((segment) => segment.replace(/:[^:]*$/, ''));
 }
 
 /**
@@ -156,8 +151,21 @@ export function recordedPlace(
   place: StepPlace,
   isAt: (id: string) => boolean,
 ): StepPlace | Promise<StepPlace> {
-  if (place.anew === null) return placeAt(place, isAt);
-  return firstPlace(active, place, place.anew).then((first) => placeAt(first, isAt));
+  const { task, anew } = place;
+  if (task?.isKept && !isInFile(task.checkpoint, active.store)) {
+    const written = untilWritten(task.checkpoint, ambientConfig() ?? {}, active.store);
+    return written.then(() => foundPlace(active, place, isAt));
+  }
+  return anew === null ? placeAt(place, isAt) : foundPlace(active, place, isAt);
+}
+
+async function foundPlace(
+  active: RecordedNode,
+  place: StepPlace,
+  isAt: (id: string) => boolean,
+): Promise<StepPlace> {
+  const first = place.anew === null ? place : await firstPlace(active, place, place.anew);
+  return placeAt(first, isAt);
 }
 
 function placeAt(place: StepPlace, isAt: (id: string) => boolean): StepPlace {
@@ -176,12 +184,6 @@ async function firstPlace(
   const { taskId, checkpoint } = first;
   const id = placeId(active.visit, taskId, place.toolCallId);
   return { ...place, id, task: { checkpoint, isKept: true } };
-}
-
-interface CheckpointAt {
-  readonly threadId: string;
-  readonly checkpointNs: string;
-  readonly checkpointId: string;
 }
 
 /** A task that LangGraph's first attempt ran, or would have run, where this one runs another. */

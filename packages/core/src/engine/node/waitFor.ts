@@ -168,7 +168,7 @@ async function waitHere(caller: string, awaiting: WaitSpec): Promise<Wait> {
     }
   };
   if (awaiting.ready === undefined) return wait();
-  if (active.hasThrown) throw new GraphDrained('its node was left');
+  if (active.isLeft) throw new GraphDrained('its node was left');
   // What is begun side by side is begun, though the first of it leaves the node.
   return active.calls.track(wait);
 }
@@ -176,7 +176,7 @@ async function waitHere(caller: string, awaiting: WaitSpec): Promise<Wait> {
 function waitAt(active: RecordedNode, key: WaitKey, awaiting: WaitSpec): Wait | Promise<Wait> {
   const isKnown = active.store.waits.find(key) !== null;
   if (awaiting.ready === undefined) {
-    if (active.hasThrown) throw new GraphDrained('its node was left');
+    if (active.isLeft) throw new GraphDrained('its node was left');
     return recordWait(active, key, { ...awaiting, isKnown });
   }
   if (isKnown) return recordWait(active, key, { ...awaiting, isKnown });

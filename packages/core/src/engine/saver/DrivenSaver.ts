@@ -56,6 +56,7 @@ export class DrivenSaver extends SqliteSaver {
   readonly #db: Database;
   readonly #store: DriverRegister;
   readonly #breakpoints: InnerBreakpoints;
+  readonly #writing = new Map<string, Promise<unknown>>();
   readonly #onLook: (config: RunnableConfig) => void;
   readonly #streamOf: (lease: unknown) => StreamedGraph | undefined;
   readonly #memories = new WeakMap<object, DriverMemory>();
@@ -67,6 +68,11 @@ export class DrivenSaver extends SqliteSaver {
     this.#breakpoints = options.breakpoints ?? new Map();
     this.#onLook = options.onLook ?? (() => {});
     this.#streamOf = options.streamOf ?? (() => undefined);
+  }
+
+  /** Resolves once a checkpoint that is being written is in the file; `null` for any other. */
+  writing(checkpointId: string): Promise<unknown> | null {
+    return this.#writing.get(checkpointId) ?? null;
   }
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
@@ -86,12 +92,19 @@ export class DrivenSaver extends SqliteSaver {
   }
 
   /** @throws DevsError `LEASE_LOST` for a run that the call has no lease on; else as {@link SqliteSaver.put}. */
-  override async put(
-    config: RunnableConfig,
-    checkpoint: Checkpoint,
-    metadata: CheckpointMetadata,
-    newVersions: ChannelVersions = versionsOfValues(checkpoint),
-  ): Promise<RunnableConfig> {
+  override async put(...given: PutCheckpoint): Promise<RunnableConfig> {
+    const [, { id }] = given;
+    const written = this.#put(...given);
+    this.#writing.set(id, written);
+    try {
+      return await written;
+    } finally {
+      this.#writing.delete(id);
+    }
+  }
+
+  async #put(...[config, checkpoint, metadata, given]: PutCheckpoint): Promise<RunnableConfig> {
+    const newVersions = given ?? versionsOfValues(checkpoint);
     this.#assertDriven(config);
     const seen = { ...checkpoint, channel_versions: withoutUnseenVersions(checkpoint.channel_versions) };
     const versions = withoutUnseenVersions(newVersions);
@@ -200,16 +213,20 @@ export class DrivenSaver extends SqliteSaver {
   }
 }
 
-/**
- * The path of a task that another one has called. Its question is the caller's, which is left with it: only that one is told
- * to people, and answered.
- */
+/** The path of a task that another one has called. Its question is its caller's. */
 const CALLED_TASK = /^~__pregel_push, .*, 0{9}1$/s;
 
 /** What can be found out again: of an input from its record, of a super-step from what its tasks wrote. */
 const LATE_SOURCES: ReadonlySet<CheckpointMetadata['source'] | undefined> = new Set(['loop', 'input']);
 
 const isLeaseObject = (lease: unknown): lease is object => typeof lease === 'object' && lease !== null;
+
+type PutCheckpoint = readonly [
+  config: RunnableConfig,
+  checkpoint: Checkpoint,
+  metadata: CheckpointMetadata,
+  newVersions?: ChannelVersions,
+];
 
 /** The lease of the run whose own graph it is, and no graph inside it. */
 function leaseOfOwnGraph(config: RunnableConfig): FencedLease | null {
