@@ -197,6 +197,17 @@ export interface OrchestratorEvents {
   RUN_REVIVED: { readonly principal: string };
   /** A person forked this run from a checkpoint of another. */
   RUN_FORKED: { readonly from: string; readonly checkpointId: string; readonly principal: string };
+  /** A person imported this run from a thread of another checkpointer. */
+  RUN_IMPORTED: {
+    readonly principal: string;
+    /** The newest one. */
+    readonly checkpointId: string;
+    readonly checkpoints: number;
+    /** SHA-256 (hex) of where the thread stood. */
+    readonly sha256: string;
+    /** What the run had come to here. */
+    readonly footprint: string;
+  };
   /** A person wrote values into the state of a run. */
   STATE_UPDATED: {
     readonly principal: string;

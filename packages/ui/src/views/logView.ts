@@ -67,6 +67,7 @@ const KINDS: Readonly<Record<EventName, readonly LogKind[]>> = {
   RUN_RECOVERED: [],
   RUN_REVIVED: ['people'],
   RUN_FORKED: [],
+  RUN_IMPORTED: ['people'],
   STATE_UPDATED: ['people'],
   RETRIED: ['guards', 'work'],
   GUARD_WARNED: ['guards'],

@@ -50,6 +50,7 @@ import type { Retention } from '../saver/ThreadPruner.ts';
 import { NO_STORE } from '../store/resolveStore.ts';
 import type { StreamEvent, StreamMode } from '../stream/StreamEvent.ts';
 import type { StreamOptions } from '../stream/streamRun.ts';
+import type { ImportedThread, ImportOptions } from '../transfer/importThread.ts';
 import { registerApp } from '../waits/children.ts';
 import type { AppRuns } from './AppRuns.ts';
 import { optionsOf } from './appOptions.ts';
@@ -560,6 +561,30 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    */
   fork(id: string, fork: ForkOptions, place: QueueOptions = {}): Promise<ForkResult> {
     return this.#runs.fork(id, fork, place);
+  }
+
+  /**
+   * Imports a thread of plain LangGraph as the run of the same id, from the checkpointer that has it: a `SqliteSaver` of
+   * `@langchain/langgraph-checkpoint-sqlite`, a `PostgresSaver`, a `MemorySaver` or another one. Its newest checkpoint and
+   * pending writes come, with those of subgraphs, and all of its history with `history`. Open interrupts become gates with the
+   * same interrupt ids. Executes nothing, and only reads the checkpointer. The import is one transaction. Emits `RUN_IMPORTED`.
+   *
+   * Imported again, an unchanged thread is left as it is. Store items do not come.
+   *
+   * @param options - `dryRun`: says what would come, and writes nothing.
+   * @throws DevsError `TRANSFER_REFUSED` with a `reason` in its context, if the graph cannot take the thread, or one of the two
+   *   has gone on since an earlier import; `THREAD_NOT_FOUND` if the checkpointer does not have it; `THREAD_EXISTS`,
+   *   `THREAD_NOT_OURS` for an id that is in use here; `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE`; `AGENT_MAY_NOT_DECIDE`,
+   *   `POLICY_NOT_DECLARED`: only a person can import a thread. Nothing is written then.
+   *
+   * @example
+   * ```ts
+   * await app.importThread('post-42', { saver, by: { kind: 'human', id: 'ada' } });
+   * const [gate] = await app.gates('post-42');
+   * ```
+   */
+  async importThread(id: string, options: ImportOptions): Promise<ImportedThread> {
+    return this.#runs.importThread(id, optionsOf('importThread', options));
   }
 
   /**

@@ -13,6 +13,7 @@ import type { FollowOptions } from '../runs/followRun.ts';
 import type { GateEventOptions } from '../runs/gateEvents.ts';
 import type { GateFilter, PageRequest, RunFilter } from '../runs/Runs.ts';
 import type { StreamOptions } from '../stream/streamRun.ts';
+import type { ImportOptions } from '../transfer/importThread.ts';
 
 /** Options of `durable` that are the app's, wherever its runs are. */
 export const APP_OPTIONS = {
@@ -100,6 +101,18 @@ const METHODS = {
     onError: true,
   } satisfies OptionNames<WorkOptions>,
   pause: { abort: true } satisfies OptionNames<PauseOptions>,
+  importThread: {
+    saver: true,
+    by: true,
+    history: true,
+    dryRun: true,
+    context: true,
+    configurable: true,
+    tags: true,
+    metadata: true,
+    tenant: true,
+    priority: true,
+  } satisfies OptionNames<ImportOptions>,
   delete: DELETE,
   deleteOlderThan: { ...DELETE, endedBefore: true, limit: true } satisfies OptionNames<DeleteFilter>,
   compact: { maxMs: true, waitMs: true } satisfies OptionNames<CompactOptions>,

@@ -1,0 +1,64 @@
+import { DevsError } from '../../errors/DevsError.ts';
+
+/** Why a thread stays where it is. */
+export type TransferRefusal =
+  /** An answer was given and no node has taken it. */
+  | 'answer_pending'
+  /** It holds values of a channel that the graph lacks. */
+  | 'channel_missing'
+  /** It waits in a node before which this app has a gate. */
+  | 'gate_declared'
+  /** Its graph throws where its state is read. */
+  | 'graph_throws'
+  /** It changes while it is read. */
+  | 'in_use'
+  /** It has a question that LangGraph cannot be given an answer to. */
+  | 'interrupt_without_id'
+  /** The run has gone on since it was imported. */
+  | 'moved_on_here'
+  /** The thread has gone on in the other store. */
+  | 'moved_on_there'
+  /** It stands at a node that the graph lacks, or that is called otherwise. */
+  | 'node_missing'
+  /** It waits for something that only this engine ends: a gate of the app, a timer, a signal, a child run. */
+  | 'waits_for_engine'
+  /** Its channels have no versions in numbers. */
+  | 'versions_unknown';
+
+const REMEDIES: Readonly<Record<TransferRefusal, string>> = {
+  answer_pending: 'Resume it where it is until the answer is taken, then try again.',
+  channel_missing:
+    'Give the graph the channel, or declare the channel in graphChanges.removed to leave its values behind.',
+  gate_declared: 'Take the gate out of the gates of the app until the thread is past this node.',
+  graph_throws: 'Find out why the graph throws (see the cause), or continue the thread with plain LangGraph.',
+  in_use: 'Stop the process that runs the thread, then try again.',
+  interrupt_without_id: 'Continue the thread with plain LangGraph until it waits in a node.',
+  moved_on_here:
+    'Continue the run here and leave the other thread as it is. To take the other one instead, delete the run here first.',
+  moved_on_there:
+    'Decide which of the two goes on: delete the run here and import the thread again, or leave the other thread as it is.',
+  node_missing: 'Import it with an app that has the node under its old name.',
+  waits_for_engine: 'Answer it here and resume the run until it waits at an interrupt() of its own.',
+  versions_unknown: 'Continue the thread with the program that wrote it.',
+};
+
+/** What is refused. */
+export interface Refused {
+  readonly deed: 'import' | 'export';
+  readonly threadId: string;
+  readonly reason: TransferRefusal;
+  /** A clause: `node "publish" is not in the graph`. */
+  readonly why: string;
+  readonly cause?: unknown;
+}
+
+export function transferRefused({ deed, threadId, reason, why, cause }: Refused): DevsError {
+  const what =
+    deed === 'import' ? `Thread "${threadId}" was not imported` : `Run "${threadId}" was not exported`;
+  return new DevsError(`${what}: ${why}.`, {
+    code: 'TRANSFER_REFUSED',
+    remedy: REMEDIES[reason],
+    context: { threadId, reason },
+    ...(cause !== undefined && { cause }),
+  });
+}
