@@ -50,6 +50,7 @@ import type { Retention } from '../saver/ThreadPruner.ts';
 import { NO_STORE } from '../store/resolveStore.ts';
 import type { StreamEvent, StreamMode } from '../stream/StreamEvent.ts';
 import type { StreamOptions } from '../stream/streamRun.ts';
+import { type ExportedThread, type ExportOptions, exportThread } from '../transfer/exportThread.ts';
 import type { ImportedThread, ImportOptions } from '../transfer/importThread.ts';
 import { registerApp } from '../waits/children.ts';
 import type { AppRuns } from './AppRuns.ts';
@@ -585,6 +586,25 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    */
   async importThread(id: string, options: ImportOptions): Promise<ImportedThread> {
     return this.#runs.importThread(id, optionsOf('importThread', options));
+  }
+
+  /**
+   * Copies a run into another checkpointer of LangGraph: its newest checkpoint and pending writes, with those of subgraphs, and
+   * all of its history with `history`. Plain LangGraph continues there, at the same interrupt ids. The run stays here as it is:
+   * delete or cancel it if it is not to be executed twice.
+   *
+   * @throws DevsError `TRANSFER_REFUSED` with a `reason` in its context, if the run waits for something that plain LangGraph does
+   *   not have (a gate of the app, a timer, a signal, a child run), or the thread there has gone on; `THREAD_BUSY`,
+   *   `THREAD_NOT_FOUND`. Nothing is written then.
+   *
+   * @example
+   * ```ts
+   * const { interrupts } = await app.exportThread('post-42', { saver });
+   * ```
+   */
+  async exportThread(id: string, options: ExportOptions): Promise<ExportedThread> {
+    const given = optionsOf('exportThread', options);
+    return this.#runs.read(id, ({ engine }) => outsideGraphs(() => exportThread(id, given, engine)));
   }
 
   /**

@@ -13,6 +13,7 @@ import type { FollowOptions } from '../runs/followRun.ts';
 import type { GateEventOptions } from '../runs/gateEvents.ts';
 import type { GateFilter, PageRequest, RunFilter } from '../runs/Runs.ts';
 import type { StreamOptions } from '../stream/streamRun.ts';
+import type { ExportOptions } from '../transfer/exportThread.ts';
 import type { ImportOptions } from '../transfer/importThread.ts';
 
 /** Options of `durable` that are the app's, wherever its runs are. */
@@ -113,6 +114,7 @@ const METHODS = {
     tenant: true,
     priority: true,
   } satisfies OptionNames<ImportOptions>,
+  exportThread: { saver: true, history: true } satisfies OptionNames<ExportOptions>,
   delete: DELETE,
   deleteOlderThan: { ...DELETE, endedBefore: true, limit: true } satisfies OptionNames<DeleteFilter>,
   compact: { maxMs: true, waitMs: true } satisfies OptionNames<CompactOptions>,

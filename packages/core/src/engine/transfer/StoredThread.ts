@@ -107,3 +107,15 @@ const inOrder = (tuples: readonly CheckpointTuple[]): readonly CheckpointTuple[]
   tuples.toSorted(
     (a, b) => Number(a.checkpoint.id > b.checkpoint.id) - Number(a.checkpoint.id < b.checkpoint.id),
   );
+
+/** Whether a channel has its value in the writes of earlier checkpoints, as LangGraph's `DeltaChannel`: in this graph, or in one inside. */
+export function keepsDeltas(
+  { metadata }: CheckpointTuple,
+  { channels }: { readonly channels: Readonly<Record<string, unknown>> },
+): boolean {
+  const isDelta = (channel: unknown): boolean =>
+    (channel as { readonly lc_graph_name?: unknown }).lc_graph_name === 'DeltaChannel';
+  return (
+    Object.values(channels).some(isDelta) || Object.keys(metadata ?? {}).some((name) => /delta/.test(name))
+  );
+}

@@ -1,7 +1,7 @@
 // A thread of another checkpointer becomes a run: one transaction holds its checkpoints, what tasks wrote on top of them, and the gates
 // of its open interrupts. No node is executed, and nothing is written to the other checkpointer.
 
-import type { BaseCheckpointSaver, CheckpointTuple, PendingWrite } from '@langchain/langgraph-checkpoint';
+import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import { whenFree } from '../../db/busy.ts';
 import type { DevsError } from '../../errors/DevsError.ts';
 import type { EventSink } from '../../events/EventBus.ts';
@@ -22,12 +22,20 @@ import { graphFingerprint, recordedAs } from '../graph/graphShape.ts';
 import { threadExists } from '../runs/forkRun.ts';
 import type { QueueOptions } from '../runs/Runs.ts';
 import { requiredId } from '../saver/checkpointConfig.ts';
-import { isOutput, openQuestions, type PendingQuestion } from '../saver/openQuestions.ts';
+import { openQuestions, type PendingQuestion } from '../saver/openQuestions.ts';
 import { waitReason, waitSuspension } from '../waits/waits.ts';
 import { whyNotTaken } from './assertTakesThread.ts';
 import { withDistinctVersions } from './distinctVersions.ts';
 import { NotNormal, normalThread } from './normalThread.ts';
-import { configAt, namespaceIn, newestOf, readStoredThread, type StoredThread } from './StoredThread.ts';
+import {
+  configAt,
+  keepsDeltas,
+  namespaceIn,
+  newestOf,
+  readStoredThread,
+  type StoredThread,
+} from './StoredThread.ts';
+import { taskWrites } from './taskWrites.ts';
 import { type TransferRefusal, transferRefused } from './transferRefused.ts';
 
 /** A thread that becomes a run. `context`, `configurable`, `tags` and `metadata` are recorded as `start` records them. */
@@ -234,15 +242,6 @@ function stateIn(
 const writesIn = ({ pendingWrites = [] }: CheckpointTuple): string =>
   JSON.stringify(pendingWrites.map(([taskId, channel]) => [taskId, channel]));
 
-/** Whether a channel has its value in the writes of earlier checkpoints, as LangGraph's `DeltaChannel`: in this graph, or one inside. */
-function keepsDeltas({ metadata }: CheckpointTuple, { channels }: EngineGraph): boolean {
-  const isDelta = (channel: unknown): boolean =>
-    (channel as { readonly lc_graph_name?: unknown }).lc_graph_name === 'DeltaChannel';
-  return (
-    Object.values(channels).some(isDelta) || Object.keys(metadata ?? {}).some((name) => /delta/.test(name))
-  );
-}
-
 async function stageThread(
   threadId: string,
   { tuples }: StoredThread,
@@ -255,30 +254,15 @@ async function stageThread(
     const on = configAt(threadId, namespaceIn(tuple), parentId);
     const metadata = tuple.metadata ?? { source: 'loop', step: -1, parents: {} };
     saves.push(
-      await saver.stage(on, { checkpoint: tuple.checkpoint, metadata, newVersions, writes: writesOf(tuple) }),
+      await saver.stage(on, {
+        checkpoint: tuple.checkpoint,
+        metadata,
+        newVersions,
+        writes: taskWrites(tuple),
+      }),
     );
   }
   return saves;
-}
-
-/** By task, in the order in which the other checkpointer has them; what a task produced apart from what happened to it, so that each keeps its place. */
-function writesOf({ pendingWrites = [] }: CheckpointTuple) {
-  const tasks = [...new Set(pendingWrites.map(([taskId]) => taskId))];
-  return tasks.flatMap((taskId, at) => {
-    const own = pendingWrites.filter(([id]) => id === taskId);
-    const groups = [
-      own.filter(([, channel]) => !isOutput(channel)),
-      own.filter(([, channel]) => isOutput(channel)),
-    ];
-    const taskPath = String(at).padStart(6, '0');
-    return groups
-      .filter((group) => group.length > 0)
-      .map((group) => ({
-        taskId,
-        taskPath,
-        values: group.map(([, channel, value]): PendingWrite => [channel, value]),
-      }));
-  });
 }
 
 /** Of what tasks wrote where the thread stands: a later super-step has another checkpoint. */

@@ -18,12 +18,19 @@ export type TransferRefusal =
   | 'moved_on_here'
   /** The thread has gone on in the other store. */
   | 'moved_on_there'
+  /** It has an input that no checkpoint holds yet. */
+  | 'not_begun'
   /** It stands at a node that the graph lacks, or that is called otherwise. */
   | 'node_missing'
   /** It waits for something that only this engine ends: a gate of the app, a timer, a signal, a child run. */
   | 'waits_for_engine'
   /** Its channels have no versions in numbers. */
   | 'versions_unknown';
+
+const OF_EXPORT: Partial<Record<TransferRefusal, string>> = {
+  answer_pending: 'Resume the run, then export it.',
+  moved_on_there: 'Delete the thread there to replace it, or leave the run here.',
+};
 
 const REMEDIES: Readonly<Record<TransferRefusal, string>> = {
   answer_pending: 'Resume it where it is until the answer is taken, then try again.',
@@ -57,7 +64,7 @@ export function transferRefused({ deed, threadId, reason, why, cause }: Refused)
     deed === 'import' ? `Thread "${threadId}" was not imported` : `Run "${threadId}" was not exported`;
   return new DevsError(`${what}: ${why}.`, {
     code: 'TRANSFER_REFUSED',
-    remedy: REMEDIES[reason],
+    remedy: (deed === 'export' ? OF_EXPORT[reason] : undefined) ?? REMEDIES[reason],
     context: { threadId, reason },
     ...(cause !== undefined && { cause }),
   });

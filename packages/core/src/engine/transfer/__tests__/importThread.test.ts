@@ -17,7 +17,7 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { durable } from '../../../../test/support/runs/durable.ts';
-import { notThroughRuns, ofOneFile } from '../../../../test/support/runs/where.ts';
+import { notFileRuns, notThroughRuns, ofOneFile } from '../../../../test/support/runs/where.ts';
 import { at, goOn } from '../../../../test/transfer/threads.ts';
 import { internalsOf } from '../../file/appInternals.ts';
 
@@ -86,7 +86,7 @@ async function listOf<T>(items: AsyncIterable<T> | readonly T[]): Promise<readon
 
 const refusal = (reason: string) => ({ code: 'TRANSFER_REFUSED', context: { threadId: 'post', reason } });
 
-describe('a waiting thread', () => {
+describe('a waiting thread', notFileRuns('imports a thread'), () => {
   test('becomes a run at the same interrupt, and says who imported it', async ({ db }) => {
     const { saver } = await waiting();
     const before = await newest(saver);
@@ -165,7 +165,7 @@ describe('a waiting thread', () => {
   });
 });
 
-describe('a thread that is imported again', () => {
+describe('a thread that is imported again', notFileRuns('imports a thread'), () => {
   test('is one run: unchanged, or refused where one of the two has gone on', async ({ db }) => {
     const { saver, graph } = await waiting('post', 2);
     const app = appOver(db, asking(2));
@@ -271,7 +271,7 @@ describe('a thread that the graph cannot take', notThroughRuns('watches its own 
   });
 });
 
-describe('a thread of an earlier format', () => {
+describe('a thread of an earlier format', notFileRuns('imports a thread'), () => {
   test('whose answers had no id is asked its next question, and no answer twice', async ({ db }) => {
     const { saver, graph } = await waiting('post', 3);
     await graph.invoke(new Command({ resume: 'first' }), at('post'));
@@ -347,7 +347,7 @@ describe('a thread of an earlier format', () => {
   });
 });
 
-describe('what comes with a thread', () => {
+describe('what comes with a thread', notFileRuns('imports a thread'), () => {
   test('is its history, where two branches have given values one version', async ({ db }) => {
     const { saver, graph } = await waiting();
     const [, before] = await listOf(graph.getStateHistory(at('post')));
