@@ -29,10 +29,12 @@ const graphOf = (id: string) => threadGraphs[id.split(' ')[0] as ThreadGraph]() 
 
 const rows = async (): Promise<unknown> => {
   const tables = ['checkpoints', 'checkpoint_blobs', 'checkpoint_writes', 'checkpoint_migrations'];
-  const hashed = tables.map((table) =>
-    cluster.sql(`SELECT count(*), md5(string_agg(t::text, ';' ORDER BY t::text)) FROM public.${table} AS t`),
-  );
-  return Promise.all(hashed);
+  const hashed: unknown[] = [];
+  for (const table of tables) {
+    const sql = `SELECT count(*), md5(string_agg(t::text, ';' ORDER BY t::text)) FROM public.${table} AS t`;
+    hashed.push(await cluster.sql(sql));
+  }
+  return hashed;
 };
 
 const places = {
