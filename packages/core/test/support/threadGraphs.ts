@@ -74,15 +74,20 @@ export const inThread = (threadId: string) => ({ configurable: { thread_id: thre
 export async function leaveThreads(saver: BaseCheckpointSaver): Promise<readonly string[]> {
   const ids: string[] = [];
   for (const [name, build] of Object.entries(threadGraphs)) {
-    const graph = build().compile({ checkpointer: saver });
+    const graph = build().compile({ checkpointer: saver }) as unknown as Graph;
     for (const answers of [0, 1]) {
       const id = `${name} ${answers}`;
       ids.push(id);
-      const waits = (await graph.invoke({ log: [] }, inThread(id))) as Waiting;
+      const waits = await graph.invoke({ log: [] }, inThread(id));
       if (answers > 0) await graph.invoke(answersTo(waits, 1), inThread(id));
     }
   }
   return ids;
+}
+
+interface Graph {
+  invoke(input: unknown, config: object): Promise<Waiting>;
+  getState(config: object): Promise<{ readonly values: unknown }>;
 }
 
 interface Waiting {
@@ -96,13 +101,15 @@ const answersTo = ({ __interrupt__: open = [] }: Waiting, count = open.length): 
 
 /** Goes on with a thread by plain LangGraph, until it ends. */
 export async function endThread(saver: BaseCheckpointSaver, id: string): Promise<unknown> {
-  const graph = threadGraphs[id.split(' ')[0] as ThreadGraph]().compile({ checkpointer: saver });
+  const graph = threadGraphs[id.split(' ')[0] as ThreadGraph]().compile({
+    checkpointer: saver,
+  }) as unknown as Graph;
   const tuple = await saver.getTuple(inThread(id));
   const asked = tuple === undefined ? [] : openQuestions(tuple);
   let open: Waiting = { __interrupt__: asked.map(({ interruptId, value }) => ({ id: interruptId, value })) };
   for (let stops = 0; (open.__interrupt__ ?? []).length > 0; stops += 1) {
     if (stops > 10) throw new Error(`Thread "${id}" does not end.`);
-    open = (await graph.invoke(answersTo(open), inThread(id))) as Waiting;
+    open = await graph.invoke(answersTo(open), inThread(id));
   }
   return (await graph.getState(inThread(id))).values;
 }

@@ -114,7 +114,7 @@ const METHODS = {
     tenant: true,
     priority: true,
   } satisfies OptionNames<ImportOptions>,
-  exportThread: { saver: true, history: true } satisfies OptionNames<ExportOptions>,
+  exportThread: { saver: true, history: true, dryRun: true } satisfies OptionNames<ExportOptions>,
   delete: DELETE,
   deleteOlderThan: { ...DELETE, endedBefore: true, limit: true } satisfies OptionNames<DeleteFilter>,
   compact: { maxMs: true, waitMs: true } satisfies OptionNames<CompactOptions>,

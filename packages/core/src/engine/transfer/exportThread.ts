@@ -24,13 +24,15 @@ export interface ExportOptions {
   readonly saver: BaseCheckpointSaver;
   /** All checkpoints. @defaultValue false: the newest of each graph, and what belongs to it */
   readonly history?: boolean;
+  /** Only says what would be copied: nothing is written. @defaultValue false */
+  readonly dryRun?: boolean;
 }
 
 /** What became of a run. */
 export interface ExportedThread {
   readonly id: string;
-  /** `unchanged`: the checkpointer has it as it is. */
-  readonly result: 'exported' | 'unchanged';
+  /** `exportable`: with `dryRun`. `unchanged`: the checkpointer has it as it is. */
+  readonly result: 'exported' | 'exportable' | 'unchanged';
   /** Of the run, which stays here as it is. */
   readonly status: ThreadStatus;
   /** Where the thread stands. */
@@ -50,7 +52,7 @@ type ExportingEngine = Pick<Engine, 'graph' | 'saver' | 'store'>;
  */
 export async function exportThread(
   threadId: string,
-  { saver: target, history = false }: ExportOptions,
+  { saver: target, history = false, dryRun = false }: ExportOptions,
   engine: ExportingEngine,
 ): Promise<ExportedThread> {
   const { store, saver, graph } = engine;
@@ -76,6 +78,7 @@ export async function exportThread(
   };
   const isThere = await isKnownThere(threadId, root, { target, saver });
   if (isThere && !isWhole) return { ...about, result: 'unchanged' };
+  if (dryRun) return { ...about, result: 'exportable' };
   await writeThread(threadId, thread, target, saver);
   return { ...about, result: 'exported' };
 }

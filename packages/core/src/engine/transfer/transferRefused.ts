@@ -45,6 +45,7 @@ const REMEDIES: Readonly<Record<TransferRefusal, string>> = {
   moved_on_there:
     'Decide which of the two goes on: delete the run here and import the thread again, or leave the other thread as it is.',
   node_missing: 'Import it with an app that has the node under its old name.',
+  not_begun: 'Resume the run until it waits or has ended, then export it.',
   waits_for_engine: 'Answer it here and resume the run until it waits at an interrupt() of its own.',
   versions_unknown: 'Continue the thread with the program that wrote it.',
 };
