@@ -1,4 +1,4 @@
-// LangGraph's own checkpointers, as they are installed where an app is: devs has none of them.
+// LangGraph's own checkpointers, installed beside an app.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -27,6 +27,7 @@ interface SaverPlace {
 }
 
 const SQLITE = '@langchain/langgraph-checkpoint-sqlite';
+const DRIVER = 'better-sqlite3';
 const POSTGRES = '@langchain/langgraph-checkpoint-postgres';
 
 /**
@@ -55,7 +56,7 @@ type SqliteDriver = new (file: string, options: object) => SqliteDatabase;
 
 async function openSqlite(place: string, app: string, writes: boolean): Promise<OpenSaver> {
   const { module, require } = await installed<SqliteModule>(SQLITE, app);
-  const Database = require('better-sqlite3') as SqliteDriver;
+  const Database = require(DRIVER) as SqliteDriver;
   const isThere = existsSync(place);
   const db = new Database(
     writes || isThere ? place : ':memory:',
@@ -82,7 +83,7 @@ async function openPostgres(
   return { saver, close: () => saver.end() };
 }
 
-/** The package's module for `import`, and what it itself finds. */
+/** The package's module, and its own `require`. */
 async function installed<Module>(
   name: string,
   app: string,

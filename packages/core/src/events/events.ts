@@ -203,9 +203,9 @@ export interface OrchestratorEvents {
     /** The newest one. */
     readonly checkpointId: string;
     readonly checkpoints: number;
-    /** SHA-256 (hex) of where the thread stood. */
+    /** SHA-256 (hex) of the position of the thread. */
     readonly sha256: string;
-    /** What the run had come to here. */
+    /** Footprint of the run. */
     readonly footprint: string;
   };
   /** A person wrote values into the state of a run. */

@@ -75,7 +75,6 @@ export function addExportThreads(program: Command, start: Start, options?: Comma
     );
 }
 
-/** What became of a thread, or why nothing did. */
 interface Told<Done> {
   readonly done?: Done;
   readonly refused?: { readonly id: string; readonly code: string; readonly why: string };
@@ -96,7 +95,7 @@ async function importThreads(
   });
   const words = ({ id, result, status, gates }: ImportedThread): string =>
     `${id}: ${result}: ${status}${gates > 0 ? `, ${gates} gate(s)` : ''}`;
-  return say(told, words, { verb: 'import', session, isDone: !how.dryRun });
+  return say(told, words, { verb: IMPORT, session, isDone: !how.dryRun });
 }
 
 async function exportThreads(
@@ -112,7 +111,7 @@ async function exportThreads(
   });
   const words = ({ id, result, status, interrupts }: ExportedThread): string =>
     `${id}: ${result}: ${status}${interrupts.length > 0 ? `, ${interrupts.length} interrupt(s)` : ''}`;
-  return say(told, words, { verb: 'export', session, isDone: !how.dryRun });
+  return say(told, words, { verb: EXPORT, session, isDone: !how.dryRun });
 }
 
 const isUrl = (place: string): boolean => /^\w+:\/\//.test(place);
@@ -141,7 +140,6 @@ async function withApp<T>(
   });
 }
 
-/** What the driver of the checkpointer has thrown. */
 const unusable = (error: unknown): Error =>
   usageError(
     `The checkpointer cannot be used: ${error instanceof Error ? error.message : String(error)}`,
@@ -182,15 +180,18 @@ async function each<Done>(
   return told;
 }
 
-/** @throws What is no matter of this one thread. */
+/** @throws Other errors than those of one thread. */
 function whyNot(error: unknown): { readonly code: string; readonly why: string } {
   if (isDevsError(error)) return { code: String(error.context['reason'] ?? error.code), why: error.message };
   if (error instanceof TypeError) return { code: 'INVALID_ID', why: error.message };
   throw error;
 }
 
+const IMPORT = 'import';
+const EXPORT = 'export';
+
 interface Saying {
-  readonly verb: 'import' | 'export';
+  readonly verb: typeof IMPORT | typeof EXPORT;
   readonly session: Session;
   readonly isDone: boolean;
 }

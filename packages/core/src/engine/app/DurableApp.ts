@@ -565,18 +565,18 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
   }
 
   /**
-   * Imports a thread of plain LangGraph as the run of the same id, from the checkpointer that has it: a `SqliteSaver` of
-   * `@langchain/langgraph-checkpoint-sqlite`, a `PostgresSaver`, a `MemorySaver` or another one. Its newest checkpoint and
-   * pending writes come, with those of subgraphs, and all of its history with `history`. Open interrupts become gates with the
-   * same interrupt ids. Executes nothing, and only reads the checkpointer. The import is one transaction. Emits `RUN_IMPORTED`.
+   * Imports a thread of plain LangGraph as the run of the same id. Any checkpointer of LangGraph can have it. The newest
+   * checkpoint and its pending writes come, with those of subgraphs. `history` brings all checkpoints. Open interrupts become gates
+   * with the same interrupt ids. Executes nothing, and only reads the checkpointer. The import is one transaction. Emits
+   * `RUN_IMPORTED`.
    *
-   * Imported again, an unchanged thread is left as it is. Store items do not come.
+   * A second import of an unchanged thread changes nothing. Store items do not come.
    *
-   * @param options - `dryRun`: says what would come, and writes nothing.
-   * @throws DevsError `TRANSFER_REFUSED` with a `reason` in its context, if the graph cannot take the thread, or one of the two
-   *   has gone on since an earlier import; `THREAD_NOT_FOUND` if the checkpointer does not have it; `THREAD_EXISTS`,
-   *   `THREAD_NOT_OURS` for an id that is in use here; `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE`; `AGENT_MAY_NOT_DECIDE`,
-   *   `POLICY_NOT_DECLARED`: only a person can import a thread. Nothing is written then.
+   * @param options - `dryRun`: checks the thread without a write.
+   * @throws DevsError `TRANSFER_REFUSED` with a `reason` in its context. The graph cannot take the thread, or one of the two has gone
+   *   on since an earlier import.
+   * @throws DevsError `THREAD_NOT_FOUND`; `THREAD_EXISTS`, `THREAD_NOT_OURS`; `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE`.
+   * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a person can import a thread.
    *
    * @example
    * ```ts
@@ -589,13 +589,12 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
   }
 
   /**
-   * Copies a run into another checkpointer of LangGraph: its newest checkpoint and pending writes, with those of subgraphs, and
-   * all of its history with `history`. Plain LangGraph continues there, at the same interrupt ids. The run stays here as it is:
-   * delete or cancel it if it is not to be executed twice.
+   * Copies a run into another checkpointer of LangGraph. `history` copies all checkpoints. Plain LangGraph continues there, at the same
+   * interrupt ids. The run stays here as it is: cancel it if it must not be executed twice.
    *
-   * @throws DevsError `TRANSFER_REFUSED` with a `reason` in its context, if the run waits for something that plain LangGraph does
-   *   not have (a gate of the app, a timer, a signal, a child run), or the thread there has gone on; `THREAD_BUSY`,
-   *   `THREAD_NOT_FOUND`. Nothing is written then.
+   * @throws DevsError `TRANSFER_REFUSED` with a `reason` in its context. The run waits for a gate of the app, a timer, a signal or a
+   *   child run, or the thread there has gone on.
+   * @throws DevsError `THREAD_BUSY`, `THREAD_NOT_FOUND`.
    *
    * @example
    * ```ts

@@ -116,7 +116,7 @@ export async function questionAtBreakpoint(
   return question === null ? null : openGateSession(question, lease, store.runs);
 }
 
-/** What is asked where a run stands, by where its graph was compiled to stop; `null` where it is past every stop. Pure. */
+/** The question at a compiled breakpoint, or `null`. Pure. */
 export function breakpointQuestion(
   {
     threadId,

@@ -46,7 +46,7 @@ export class FileRuns implements Runs {
     heldIn.set(db, this.#held);
   }
 
-  /** @throws DevsError `RUN_ELSEWHERE` for a run that was imported: it would come without its checkpoints. */
+  /** @throws DevsError `RUN_ELSEWHERE` for an imported run. */
   async create({ id, file, index }: NewRun): Promise<boolean> {
     if (index.status !== 'created' && !awaitsInput(index)) throw importedElsewhere(id);
     const { adoptRun } = await import('../../state/moving/movedRun.ts'); // a user of one file moves none

@@ -187,7 +187,7 @@ export class RemoteRuns<Graph, State, Update, Output> extends RunAccess<Graph, S
     });
   }
 
-  /** Into a file of its own. Workers leave it alone until a gate of it is decided, or it is resumed. */
+  /** Workers leave the run alone until a decision or a resume. */
   async importThread(id: string, options: ImportOptions): Promise<ImportedThread> {
     const { tenant, priority } = options;
     const place = { ...(tenant !== undefined && { tenant }), ...(priority !== undefined && { priority }) };

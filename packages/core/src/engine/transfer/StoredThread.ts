@@ -5,7 +5,7 @@ import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-
 import { DevsError } from '../../errors/DevsError.ts';
 import { namespaceOf } from '../saver/checkpointConfig.ts';
 
-/** The members of a checkpointer that a thread is read with. */
+/** A checkpointer, to read. */
 export type ThreadSource = Pick<BaseCheckpointSaver, 'getTuple' | 'list'>;
 
 export interface StoredThread {
@@ -22,12 +22,7 @@ interface ReadOptions {
   readonly taskIds: ReadonlySet<string>;
 }
 
-/**
- * Reads a thread that has a newest checkpoint.
- *
- * A namespace with the id of a task that is over is history. So is the parent of a checkpoint, unless nothing was written on
- * top of it: what stands at a breakpoint is told by what ran before.
- */
+/** Reads a thread. The parent of a checkpoint without writes comes too: a breakpoint needs it. */
 export async function readStoredThread(
   source: ThreadSource,
   root: CheckpointTuple,
@@ -102,13 +97,13 @@ async function tuplesAt(
   return inOrder(tuples);
 }
 
-/** LangGraph's ids are in the order of time; the newest of a namespace is the one with the highest. */
+/** LangGraph's ids are in the order of time. */
 const inOrder = (tuples: readonly CheckpointTuple[]): readonly CheckpointTuple[] =>
   tuples.toSorted(
     (a, b) => Number(a.checkpoint.id > b.checkpoint.id) - Number(a.checkpoint.id < b.checkpoint.id),
   );
 
-/** Whether a channel has its value in the writes of earlier checkpoints, as LangGraph's `DeltaChannel`: in this graph, or in one inside. */
+/** Whether values are in the writes of earlier checkpoints: LangGraph's `DeltaChannel`. */
 export function keepsDeltas(
   { metadata }: CheckpointTuple,
   { channels }: { readonly channels: Readonly<Record<string, unknown>> },

@@ -1,4 +1,4 @@
-// Whether the graph of an app can go on with a thread that it has not begun: LangGraph itself passes over what it does not know.
+// Whether a graph can continue a thread: LangGraph itself ignores unknown names.
 
 import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import { namespacePath } from '../breakpoints/Breakpoint.ts';
@@ -17,7 +17,7 @@ type TakingEngine = Pick<Engine, 'graph' | 'graphChanges' | 'shape'>;
 /** Names of LangGraph's own channels, of this version and of earlier ones. */
 const OF_LANGGRAPH = /^(?:__|branch:|join:|start:)/;
 
-/** LangGraph's task of what is written in no task's name. */
+/** LangGraph's task of writes without a task. */
 const NULL_TASK_ID = '00000000-0000-0000-0000-000000000000';
 
 /**
@@ -42,14 +42,14 @@ export function whyNotTaken(
   return null;
 }
 
-/** A graph, and what it would do next. */
+/** A graph with its due tasks. */
 interface GraphAt {
   readonly path: readonly string[];
   readonly graph: Pick<EngineGraph, 'channels'> & { readonly nodes?: EngineGraph['nodes'] };
   readonly tasks: RunSnapshot<unknown>['tasks'];
 }
 
-/** `null` for a graph that only a function knows, and for one that stands nowhere. */
+/** `null` for a graph that a function calls. */
 function graphAt(ns: string, state: RunSnapshot<unknown>, { graph }: TakingEngine): GraphAt | null {
   if (ns === '') return { path: [], graph, tasks: state.tasks };
   const path = namespacePath(ns);
@@ -117,7 +117,7 @@ function missingNode(tuple: CheckpointTuple, { path, graph, tasks }: GraphAt): N
   );
 }
 
-/** The declared gate of a node that has begun was not asked: its answer would be taken for that of the node's own question. */
+/** The answer of a node's own question would go to the gate before it. */
 function gateBefore(
   { path, tasks }: GraphAt,
   { pendingWrites = [] }: CheckpointTuple,

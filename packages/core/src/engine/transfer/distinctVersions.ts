@@ -5,18 +5,17 @@ import { namespaceIn } from './StoredThread.ts';
 
 type Versions = Readonly<Record<string, number>>;
 
-/** A checkpoint, and the channels whose values were in none before it. */
+/** A checkpoint with its new channels. */
 interface VersionedCheckpoint {
   readonly tuple: CheckpointTuple;
   readonly newVersions: Record<string, number>;
 }
 
-/** Of 2^16 values that two branches gave one version, the last is still below the next whole number. */
+/** 2^16 values of one version stay below the next whole number. */
 const FRACTION = 1 / 2 ** 16;
 
 /**
- * The checkpoints of a history with a version of its own for every value. LangGraph counts a channel's versions from the one before,
- * so two branches of one checkpoint give two values the same version; here a version keeps its value.
+ * Gives each value its own version. In LangGraph two branches of one checkpoint give two values the same version.
  *
  * @param tuples - Oldest first.
  */
@@ -55,7 +54,7 @@ async function digestOf(
   return `${type} ${Buffer.from(hashBytes(bytes)).toString('hex')}`;
 }
 
-/** Who has seen the version of before has seen this one. */
+/** A node that has seen the old version has seen the new one. */
 function withVersions(checkpoint: Checkpoint, moved: Versions): Checkpoint {
   if (Object.keys(moved).length === 0) return checkpoint;
   const before = checkpoint.channel_versions;

@@ -1,4 +1,4 @@
-// A run becomes a thread of another checkpointer, where plain LangGraph goes on with it. The run is only read.
+// Copies a run into another checkpointer.
 
 import type {
   BaseCheckpointSaver,
@@ -18,17 +18,17 @@ import { configAt, keepsDeltas, namespaceIn, readStoredThread, type StoredThread
 import { taskWrites } from './taskWrites.ts';
 import { type TransferRefusal, transferRefused } from './transferRefused.ts';
 
-/** Where a run is copied to. */
+/** Options of `exportThread`. */
 export interface ExportOptions {
   /** The checkpointer that gets the thread. */
   readonly saver: BaseCheckpointSaver;
-  /** All checkpoints. @defaultValue false: the newest of each graph, and what belongs to it */
+  /** All checkpoints. @defaultValue false: the newest of each graph */
   readonly history?: boolean;
-  /** Only says what would be copied: nothing is written. @defaultValue false */
+  /** Checks the run without a write. @defaultValue false */
   readonly dryRun?: boolean;
 }
 
-/** What became of a run. */
+/** Result of an export. */
 export interface ExportedThread {
   readonly id: string;
   /** `exportable`: with `dryRun`. `unchanged`: the checkpointer has it as it is. */
@@ -38,17 +38,16 @@ export interface ExportedThread {
   /** Where the thread stands. */
   readonly checkpointId: string;
   readonly checkpoints: number;
-  /** What it waits for: plain LangGraph goes on with `new Command({ resume: { [id]: answer } })`. */
+  /** Plain LangGraph continues with `new Command({ resume: { [id]: answer } })`. */
   readonly interrupts: readonly { readonly id: string; readonly value: unknown }[];
 }
 
 type ExportingEngine = Pick<Engine, 'graph' | 'saver' | 'store'>;
 
 /**
- * Writes a run into another checkpointer. The newest checkpoint of its own graph comes last, with all that belongs to it before: until
- * then the thread is not there, and after a crash the next call writes the rest.
+ * Writes the newest checkpoint of the run's own graph last: after a crash the next call completes the thread.
  *
- * @throws DevsError `THREAD_NOT_FOUND`, `THREAD_BUSY`, `TRANSFER_REFUSED`: nothing is written then.
+ * @throws DevsError `THREAD_NOT_FOUND`, `THREAD_BUSY`, `TRANSFER_REFUSED` before the first write.
  */
 export async function exportThread(
   threadId: string,
@@ -84,14 +83,14 @@ export async function exportThread(
 }
 
 const refused = (threadId: string, reason: TransferRefusal, why: string): DevsError =>
-  transferRefused({ deed: 'export', threadId, reason, why });
+  transferRefused({ deed: 'exported', threadId, reason, why });
 
 function isInputDue(threadId: string, { store: { inputs } }: ExportingEngine): boolean {
   const latest = inputs.latest(threadId);
   return latest !== null && latest.turn > 1 && !latest.isTaken;
 }
 
-/** What only this engine asks, and answers that only it knows how to give, mean something else to plain LangGraph, or nothing. */
+/** Plain LangGraph cannot end the waits of this engine. */
 function assertPlain(threadId: string, root: CheckpointTuple, { store }: ExportingEngine): void {
   const { sessions, waits } = store;
   if (sessions.listClosed(threadId).some(({ status }) => status === 'decided'))
@@ -159,7 +158,7 @@ async function writeThread(
   }
 }
 
-/** Without what the engine's calls left in it. */
+/** Without the engine's lease. */
 function ownMetadata(
   metadata: CheckpointMetadata = { source: 'loop', step: -1, parents: {} },
 ): CheckpointMetadata {

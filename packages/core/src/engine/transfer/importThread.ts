@@ -1,5 +1,4 @@
-// A thread of another checkpointer becomes a run: one transaction holds its checkpoints, what tasks wrote on top of them, and the gates
-// of its open interrupts. No node is executed, and nothing is written to the other checkpointer.
+// Imports a thread of another checkpointer as a run, with the gates of its open interrupts, in one transaction.
 
 import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import { whenFree } from '../../db/busy.ts';
@@ -42,15 +41,15 @@ import { type TransferRefusal, transferRefused } from './transferRefused.ts';
 export interface ImportOptions extends InvokeOptions, QueueOptions {
   /** The checkpointer that has the thread. It is only read. */
   readonly saver: BaseCheckpointSaver;
-  /** Who imports it. Recorded. */
+  /** The person who imports it. Recorded. */
   readonly by: Principal;
-  /** All checkpoints. @defaultValue false: the newest of each graph, and what belongs to it */
+  /** All checkpoints. @defaultValue false: the newest of each graph */
   readonly history?: boolean;
-  /** Only says what would come: nothing is written. @defaultValue false */
+  /** Checks the thread without a write. @defaultValue false */
   readonly dryRun?: boolean;
 }
 
-/** What became of a thread. */
+/** Result of an import. */
 export interface ImportedThread {
   readonly id: string;
   /** `importable`: with `dryRun`. `unchanged`: it was imported before, and neither side has gone on since. */
@@ -77,7 +76,7 @@ export type ImportingEngine = Pick<
   | 'store'
 >;
 
-/** A thread that the graph takes, and where it stands. */
+/** A thread that the graph takes. */
 interface TakenThread {
   readonly id: string;
   readonly thread: StoredThread;
@@ -86,19 +85,19 @@ interface TakenThread {
   readonly questions: readonly PendingQuestion[];
   /** The breakpoint that it stands at. */
   readonly stop: InterruptedQuestion | null;
-  /** SHA-256 of where it stands, to tell later whether it has gone on there. */
+  /** SHA-256 of its position; a later import compares it. */
   readonly sha256: string;
 }
 
-/** What is known here of a thread that is to be imported: `null` for nothing. @throws DevsError as {@link knownImport} */
+/** The earlier import of a thread, or `null`. @throws DevsError as {@link knownImport} */
 export type KnownThread = (taken: Pick<TakenThread, 'id' | 'sha256'>) => Promise<ImportedThread | null>;
 
 /**
  * Imports a thread into a state file.
  *
- * @param known - Asked once the thread was read, and before anything is written.
- * @throws DevsError `THREAD_NOT_FOUND`, `TRANSFER_REFUSED`, `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE`, `INVALID_INPUT`; what
- *   `known` throws. Nothing is written then.
+ * @param known - Called before the first write.
+ * @throws DevsError `THREAD_NOT_FOUND`, `TRANSFER_REFUSED`, `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE`, `INVALID_INPUT`; errors
+ *   of `known`.
  */
 export async function importThread(
   threadId: string,
@@ -177,7 +176,7 @@ async function readTaken(
   engine: ImportingEngine,
 ): Promise<TakenThread> {
   const refuse = (reason: TransferRefusal, why: string, cause?: unknown) =>
-    transferRefused({ deed: 'import', threadId: id, reason, why, cause });
+    transferRefused({ deed: 'imported', threadId: id, reason, why, cause });
   const root = await newestOf(source, id);
   const state = await stateIn(source, id, engine.graph).catch((error: unknown) => {
     throw refuse('graph_throws', 'its graph throws where its state is read', error);
@@ -197,7 +196,7 @@ async function readTaken(
   return { id, thread, sha256, ...standingOf(id, { thread, state, parent }, engine) };
 }
 
-/** Where the run stands, by what LangGraph says of the thread. */
+/** The position of the run. */
 function standingOf(
   threadId: string,
   {
@@ -265,7 +264,7 @@ async function stageThread(
   return saves;
 }
 
-/** Of what tasks wrote where the thread stands: a later super-step has another checkpoint. */
+/** SHA-256 of the newest checkpoints and their writes. */
 async function digestOf(
   { root, tuples }: StoredThread,
   { saver: { serde } }: Pick<Engine, 'saver'>,
@@ -287,7 +286,7 @@ async function digestOf(
 const sha256Of = (bytes: Uint8Array = new Uint8Array()): string =>
   Buffer.from(hashBytes(bytes)).toString('hex');
 
-/** Records where the run stands, in the caller's transaction: its open interrupts become gates. Returns their number. */
+/** Opens the gates in the caller's transaction. Returns their number. */
 function settle({ id, status, reason, questions, stop }: TakenThread, { store }: ImportingEngine): number {
   const claim = store.runs.claim(id);
   if (claim.kind === 'busy') throw threadBusy(id, claim.owner, claim.epoch);
@@ -302,7 +301,7 @@ function settle({ id, status, reason, questions, stop }: TakenThread, { store }:
 }
 
 /**
- * What is said of a thread whose run is there: it is the same, or one of them has gone on.
+ * Compares a thread with its run.
  *
  * @throws DevsError `THREAD_EXISTS` for a run that was not imported; `TRANSFER_REFUSED`.
  */
@@ -315,7 +314,7 @@ export function knownImport(
   const imported = store.log.listNamed(id, 'RUN_IMPORTED').at(-1)?.payload;
   if (imported === undefined) throw threadExists(id);
   const refuse = (reason: TransferRefusal, why: string): DevsError =>
-    transferRefused({ deed: 'import', threadId: id, reason, why });
+    transferRefused({ deed: 'imported', threadId: id, reason, why });
   if (imported.sha256 !== sha256)
     throw refuse('moved_on_there', 'it was imported before, and has gone on in the other store since');
   if (imported.footprint !== store.footprint.of(id))

@@ -1,8 +1,8 @@
 // A thread of any version of LangGraph, in the form that this one writes:
 //
-//   sends       are a channel, as the savers make them where they read a checkpoint of before format 4
-//   interrupts  have the id under which this version takes an answer
-//   answers     that were given without an id belong to the task they are for; those that a task has taken are gone
+//   sends       are a channel, as savers read them before format 4.
+//   interrupts  have the id of this version.
+//   answers     without an id belong to their task; those of the past are gone.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Checkpoint, CheckpointPendingWrite, CheckpointTuple } from '@langchain/langgraph-checkpoint';
@@ -17,10 +17,10 @@ import type { TransferRefusal } from './transferRefused.ts';
 const INTERRUPT = '__interrupt__';
 const RESUME = '__resume__';
 
-/** LangGraph's task of an answer that was given without an id. */
+/** LangGraph's task of answers without an id. */
 const NULL_TASK_ID = '00000000-0000-0000-0000-000000000000';
 
-/** What cannot be brought into that form. */
+/** A reason to leave a thread where it is. */
 export class NotNormal {
   readonly reason: TransferRefusal;
   readonly why: string;
@@ -64,21 +64,26 @@ function inThisFormat(tuple: CheckpointTuple): CheckpointTuple {
     : tuple;
 }
 
-/** The ids of interrupts that this version asks under another id, by what names them: their id, else their namespace. */
+/** New ids of interrupts by their old id, else by their namespace. */
 function newIds(tuples: readonly CheckpointTuple[]): ReadonlyMap<string, string> {
-  const ids = new Map<string, string>();
-  for (const tuple of tuples) {
-    for (const [taskId, channel, interrupts] of tuple.pendingWrites ?? []) {
-      if (channel !== INTERRUPT || !Array.isArray(interrupts)) continue;
-      const answered = answersOf(taskId, tuple.pendingWrites ?? []).length;
-      for (const asked of interrupts as readonly unknown[]) {
-        const namespace = namespacesOf(tuple, taskId).find((each) => isAskedIn(asked, each));
-        const name = nameOf(asked);
-        if (namespace !== undefined && name !== null) ids.set(name, interruptId(namespace, answered));
-      }
-    }
-  }
-  return ids;
+  return new Map(
+    tuples.flatMap((tuple) => (tuple.pendingWrites ?? []).flatMap((write) => idsIn(write, tuple))),
+  );
+}
+
+function idsIn(
+  [taskId, channel, interrupts]: CheckpointPendingWrite,
+  tuple: CheckpointTuple,
+): readonly (readonly [name: string, id: string])[] {
+  if (channel !== INTERRUPT || !Array.isArray(interrupts)) return [];
+  const answered = answersOf(taskId, tuple.pendingWrites ?? []).length;
+  return interrupts.flatMap((asked: unknown) => {
+    const namespace = namespacesOf(tuple, taskId).find((each) => isAskedIn(asked, each));
+    const name = nameOf(asked);
+    return namespace === undefined || name === null
+      ? []
+      : [[name, interruptId(namespace, answered)] as const];
+  });
 }
 
 /** Where a task of this checkpoint may be, by the nodes that are due in it. */
@@ -91,7 +96,7 @@ const dueNodes = (checkpoint: Checkpoint): readonly string[] => [
   ...new Set([...nextNodes(checkpoint), ...Object.keys(checkpoint.versions_seen)]),
 ];
 
-/** Whether the interrupt is one of this very task, and not of a graph inside it. */
+/** Whether this task itself asked. */
 function isAskedIn(asked: unknown, namespace: string): boolean {
   if (!isRecord(asked)) return false;
   const known = idOf(asked);
@@ -136,10 +141,9 @@ const isGivenAnswer = ([taskId, channel]: CheckpointPendingWrite): boolean =>
   taskId === NULL_TASK_ID && channel === RESUME;
 
 /**
- * An answer that was given without an id stays in the store after a task has taken it, and the next question of the task would
- * take it, too. One that no task has taken is for the one question that is open.
+ * LangGraph leaves an answer without an id in the store after a task took it: the task's next question would take it again.
  *
- * @param newest - Ids of the checkpoints that the thread stands at: others are read, and not resumed.
+ * @param newest - Ids of the checkpoints that the thread stands at.
  */
 function withoutGivenAnswers(
   tuples: readonly CheckpointTuple[],
@@ -167,7 +171,7 @@ function withoutGivenAnswers(
   );
 }
 
-/** The task that asks has the answer; those around it run again, and ask no more. */
+/** Gives the answer to the task of the question. */
 function answered(tuple: CheckpointTuple, question: string, answer: unknown): CheckpointTuple {
   const isAbout = (asked: unknown): boolean => isRecord(asked) && asked['id'] === question;
   const pendingWrites = (tuple.pendingWrites ?? []).flatMap((write): CheckpointPendingWrite[] => {

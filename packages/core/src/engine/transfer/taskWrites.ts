@@ -1,17 +1,14 @@
 import type { CheckpointTuple, PendingWrite } from '@langchain/langgraph-checkpoint';
 import { isOutput } from '../saver/openQuestions.ts';
 
-/** What tasks wrote on top of a checkpoint, as `putWrites` takes it. */
+/** Writes of a task, as `putWrites` takes them. */
 export interface TaskWrites {
   readonly taskId: string;
   readonly taskPath: string;
   readonly values: PendingWrite[];
 }
 
-/**
- * Pending writes by task, in their order. What a task produced stands apart from what happened to it, so that each write has the place
- * that it had.
- */
+/** Pending writes by task, in their order. Outputs are apart from LangGraph's own writes, so that each keeps its index. */
 export function taskWrites({ pendingWrites = [] }: CheckpointTuple): readonly TaskWrites[] {
   const tasks = [...new Set(pendingWrites.map(([taskId]) => taskId))];
   return tasks.flatMap((taskId, at) => {

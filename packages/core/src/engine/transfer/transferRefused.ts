@@ -1,8 +1,8 @@
 import { DevsError } from '../../errors/DevsError.ts';
 
-/** Why a thread stays where it is. */
+/** Reasons to refuse a transfer. */
 export type TransferRefusal =
-  /** An answer was given and no node has taken it. */
+  /** A node has yet to take an answer. */
   | 'answer_pending'
   /** It holds values of a channel that the graph lacks. */
   | 'channel_missing'
@@ -12,19 +12,19 @@ export type TransferRefusal =
   | 'graph_throws'
   /** It changes while it is read. */
   | 'in_use'
-  /** It has a question that LangGraph cannot be given an answer to. */
+  /** LangGraph cannot answer its question. */
   | 'interrupt_without_id'
   /** The run has gone on since it was imported. */
   | 'moved_on_here'
   /** The thread has gone on in the other store. */
   | 'moved_on_there'
-  /** It has an input that no checkpoint holds yet. */
+  /** Its input is not in a checkpoint yet. */
   | 'not_begun'
   /** It stands at a node that the graph lacks, or that is called otherwise. */
   | 'node_missing'
-  /** It waits for something that only this engine ends: a gate of the app, a timer, a signal, a child run. */
+  /** Only this engine ends its wait: a gate of the app, a timer, a signal, a child run. */
   | 'waits_for_engine'
-  /** Its channels have no versions in numbers. */
+  /** The versions of its channels are not numbers. */
   | 'versions_unknown';
 
 const OF_EXPORT: Partial<Record<TransferRefusal, string>> = {
@@ -50,9 +50,8 @@ const REMEDIES: Readonly<Record<TransferRefusal, string>> = {
   versions_unknown: 'Continue the thread with the program that wrote it.',
 };
 
-/** What is refused. */
 export interface Refused {
-  readonly deed: 'import' | 'export';
+  readonly deed: 'imported' | 'exported';
   readonly threadId: string;
   readonly reason: TransferRefusal;
   /** A clause: `node "publish" is not in the graph`. */
@@ -61,11 +60,10 @@ export interface Refused {
 }
 
 export function transferRefused({ deed, threadId, reason, why, cause }: Refused): DevsError {
-  const what =
-    deed === 'import' ? `Thread "${threadId}" was not imported` : `Run "${threadId}" was not exported`;
-  return new DevsError(`${what}: ${why}.`, {
+  const subject = deed === 'exported' ? 'Run' : 'Thread';
+  return new DevsError(`${subject} "${threadId}" was not ${deed}: ${why}.`, {
     code: 'TRANSFER_REFUSED',
-    remedy: (deed === 'export' ? OF_EXPORT[reason] : undefined) ?? REMEDIES[reason],
+    remedy: (deed === 'exported' ? OF_EXPORT[reason] : undefined) ?? REMEDIES[reason],
     context: { threadId, reason },
     ...(cause !== undefined && { cause }),
   });
