@@ -195,6 +195,12 @@ const LONG = [
     'programs of every kind, killed at each call',
   ],
   [
+    'imports',
+    { DEVS_IMPORT_THREADS: 20, DEVS_IMPORT_DEATHS: 1000 },
+    'transfer/diesAtImport',
+    'threads of other checkpointers, imported by processes that die at each write',
+  ],
+  [
     'saver-deaths',
     { DEVS_SAVER_DEATHS_EVERY: 1 },
     'node/__tests__/step',

@@ -157,6 +157,16 @@ const ADMIN: readonly Verb[] = [
     load: async () => (await import('./admin/upgrade.ts')).addUpgrade,
   },
   {
+    usage: 'import-threads [options] <module>',
+    description: 'take over the waiting threads of a LangGraph checkpointer; prints a list first',
+    load: async () => (await import('./admin/threads.ts')).addImportThreads,
+  },
+  {
+    usage: 'export-threads [options] <module>',
+    description: 'copy runs into a LangGraph checkpointer; prints a list first',
+    load: async () => (await import('./admin/threads.ts')).addExportThreads,
+  },
+  {
     usage: 'doctor',
     description: 'check the whole state file; changes nothing',
     load: async () => (await reading()).addDoctor,

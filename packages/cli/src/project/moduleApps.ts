@@ -2,7 +2,7 @@
 
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { DeclaredChanges, Principal, UpgradeCheck } from '@devs/core';
+import type { DeclaredChanges, ExportedThread, ImportedThread, Principal, UpgradeCheck } from '@devs/core';
 import { missingPackage } from '../cluster/loadPostgres.ts';
 import { usageError } from '../usageError.ts';
 import type { Session } from './Session.ts';
@@ -14,6 +14,12 @@ export interface ModuleApp {
     id: string,
     acceptance: DeclaredChanges & { readonly by: Principal },
   ): Promise<{ readonly changes: readonly string[] }>;
+  readonly fingerprint: string;
+  list(
+    filter: object,
+  ): Promise<{ readonly runs: readonly { readonly id: string }[]; readonly next: string | null }>;
+  importThread(id: string, options: object): Promise<ImportedThread>;
+  exportThread(id: string, options: object): Promise<ExportedThread>;
   close(): PromiseLike<void>;
 }
 
@@ -42,9 +48,11 @@ export async function withModuleApps<T>(
   }
 }
 
+const MEMBERS = ['checkUpgrade', 'acceptGraph', 'list', 'importThread', 'exportThread', 'close'] as const;
+
 function isModuleApp(value: unknown): value is ModuleApp {
-  const { checkUpgrade, acceptGraph, close } = Object(value) as Partial<Record<keyof ModuleApp, unknown>>;
-  return [checkUpgrade, acceptGraph, close].every((member) => typeof member === 'function');
+  const members = Object(value) as Partial<Record<keyof ModuleApp, unknown>>;
+  return MEMBERS.every((name) => typeof members[name] === 'function');
 }
 
 /** As `default`, `app` or `apps`, one or a list. Known by what they have: the module's packages may be other copies than the command's. */

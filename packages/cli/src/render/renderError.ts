@@ -63,6 +63,7 @@ const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   THREAD_EXISTS: EXIT.usage,
   THREAD_NOT_FOUND: EXIT.notFound,
   THREAD_NOT_OURS: EXIT.usage,
+  TRANSFER_REFUSED: EXIT.gateRefused,
   UPDATE_REFUSED: EXIT.gateRefused,
   USE_DECIDE: EXIT.gateRefused,
   VALUE_NOT_STORABLE: EXIT.runFailed,

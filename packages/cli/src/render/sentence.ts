@@ -166,6 +166,8 @@ const SENTENCES: Sentences = {
   STOP_REQUESTED: ({ stop, principal }) => `${STOPS[stop]} by ${principal}`,
   RUN_REVIVED: ({ principal }) => `revived by ${principal}`,
   RUN_FORKED: ({ from, principal }) => `forked from ${from} by ${principal}`,
+  RUN_IMPORTED: ({ principal, checkpoints }) =>
+    `imported from another checkpointer by ${principal}: ${checkpoints} checkpoint(s)`,
   STATE_UPDATED: ({ principal, channels }) => `state updated by ${principal}: ${channels.join(', ')}`,
   RETRIED: ({ node, attempt, message }) => `${node} retried (attempt ${attempt}): ${message}`,
   GUARD_WARNED: (found) => guardSentence(found, (name, level, limit) => `${name}: ${level} of ${limit}`),

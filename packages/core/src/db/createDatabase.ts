@@ -361,7 +361,8 @@ function isEmptyDatabase(db: Database): boolean {
 function notAStateFile(path: string): DevsError {
   return new DevsError(`${path} is not a state file of this engine.`, {
     code: 'CONFIG_INVALID',
-    remedy: 'Use a state file, or the path of a new file.',
+    remedy:
+      'Use a state file, or the path of a new file. To take over the threads of a LangGraph checkpointer, use app.importThread() or devs import-threads.',
     context: { path },
   });
 }

@@ -203,6 +203,17 @@ export interface OrchestratorEvents {
   RUN_REVIVED: { readonly principal: string };
   /** A person forked this run from a checkpoint of another. */
   RUN_FORKED: { readonly from: string; readonly checkpointId: string; readonly principal: string };
+  /** A person imported this run from a thread of another checkpointer. */
+  RUN_IMPORTED: {
+    readonly principal: string;
+    /** The newest one. */
+    readonly checkpointId: string;
+    readonly checkpoints: number;
+    /** SHA-256 (hex) of the position of the thread. */
+    readonly sha256: string;
+    /** Footprint of the run. */
+    readonly footprint: string;
+  };
   /** A person wrote values into the state of a run. */
   STATE_UPDATED: {
     readonly principal: string;

@@ -1,7 +1,7 @@
 // The names of the options that methods of `Orchestrator` and `Run` take. The compiler asks for a missing name.
 
 import { type OptionNames, withKnownNames } from '../config/knownOptions.ts';
-import type { GraphAcceptance } from '../engine/change/acceptGraph.ts';
+import type { GraphAcceptance } from '../engine/change/takeGraph.ts';
 import type { CancelOptions, PauseOptions } from '../engine/drive/stopRequests.ts';
 import type { CompactOptions } from '../engine/runs/compactFile.ts';
 import type { GateFilter } from '../engine/runs/Runs.ts';

@@ -9,8 +9,7 @@ import type { Budget } from '../engine/guards/Budget.ts';
 import type { QueueOptions, Runs } from '../engine/runs/Runs.ts';
 import type { EventBus } from '../events/EventBus.ts';
 import type { SecretsOptions } from '../masking/SecretRegistry.ts';
-import type { ReviewScope } from '../orchestration/CodeReview.ts';
-import type { Checks, CodeOfRuns, StageAgents, Workspace } from '../orchestration/ports.ts';
+import type { Checks, CodeOfRuns, ReviewScope, StageAgents, Workspace } from '../orchestration/ports.ts';
 import type { LabelValue } from '../state/labels/runLabels.ts';
 import type { OnGate } from './gatesOfRun.ts';
 

@@ -1,6 +1,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MemorySaver } from '@langchain/langgraph';
+import { SqliteSaver } from '@langchain/langgraph-checkpoint-sqlite';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
 const here = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
@@ -15,6 +17,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   'timeouts-and-schedules': ['timeoutsAndSchedules.ts'],
   stopping: ['stopping.ts'],
   streaming: ['streaming.ts'],
+  'from-langgraph': ['fromLanggraph.ts'],
   'langchain-agents': ['langchainAgents.ts'],
   testing: ['testing.test.ts'],
   ...Object.fromEntries(
@@ -89,4 +92,27 @@ describe('the quick start', () => {
       expect.stringMatching(/^publishing with idempotency key /),
     ]);
   });
+});
+
+test('the page for users of plain LangGraph: a waiting thread is carried over, and back', async () => {
+  const before = process.cwd();
+  const folder = mkdtempSync(join(tmpdir(), 'devs-guide-'));
+  process.chdir(folder);
+  try {
+    const { begin, builder, carryOver, goBack } = await import('./fromLanggraph.ts');
+    const ada = { kind: 'human', id: 'ada' } as const;
+    expect(await begin(ada)).toMatchObject({ status: 'waiting', values: { answer: 'yes' } });
+    const old = SqliteSaver.fromConnString('checkpoints.sqlite');
+    const config = { configurable: { thread_id: 'post-42' } };
+    await builder.compile({ checkpointer: old }).invoke({ topic: 'tea' }, config);
+    expect(await carryOver('carried.sqlite', ada)).toEqual({ result: 'imported', open: 1 });
+    expect((await goBack('carried.sqlite', new MemorySaver())).values).toEqual({
+      topic: 'tea',
+      answer: 'yes',
+    });
+    old.db.close();
+  } finally {
+    process.chdir(before);
+    rmSync(folder, { recursive: true, force: true });
+  }
 });

@@ -68,6 +68,7 @@ const KINDS: Readonly<Record<EventName, readonly LogKind[]>> = {
   STOP_REQUESTED: ['people'],
   RUN_REVIVED: ['people'],
   RUN_FORKED: [],
+  RUN_IMPORTED: ['people'],
   STATE_UPDATED: ['people'],
   RETRIED: ['guards', 'work'],
   GUARD_WARNED: ['guards'],

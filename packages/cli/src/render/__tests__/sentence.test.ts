@@ -111,6 +111,10 @@ const EXAMPLES: Examples = {
     { from: 'post-42', checkpointId: 'c', principal: 'human:ada' },
     'forked from post-42 by human:ada',
   ],
+  RUN_IMPORTED: [
+    { principal: 'human:ada', checkpointId: 'c', checkpoints: 3, sha256: 'a', footprint: 'b' },
+    'imported from another checkpointer by human:ada: 3 checkpoint(s)',
+  ],
   STATE_UPDATED: [
     { principal: 'human:ada', checkpointId: 'c', channels: ['draft', 'title'], node: 'write' },
     'state updated by human:ada: draft, title',

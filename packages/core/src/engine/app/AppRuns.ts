@@ -17,6 +17,12 @@ import type { GateFilter, GatePage, QueueOptions, RunDriver, RunFilter, RunPage 
 import type { NewRunLabels } from '../start/firstInput.ts';
 import type { StreamEvent } from '../stream/StreamEvent.ts';
 import type { StreamOptions } from '../stream/streamRun.ts';
+import {
+  type ImportedThread,
+  type ImportOptions,
+  importThread,
+  knownImport,
+} from '../transfer/importThread.ts';
 
 /** The port of an app: its runs, in one state file (`LocalRuns`) or in a file each (`RemoteRuns`). */
 export interface AppRuns<Graph, State, Update, Output>
@@ -36,6 +42,7 @@ export interface AppRuns<Graph, State, Update, Output>
   /** Looks at a run again whenever something of it is new. Close it when done. */
   follow(id: string, as: SeenAs): Promise<FollowedFile<FileApp<Graph, State, Update, Output>>>;
   fork(id: string, fork: ForkOptions, place: QueueOptions): Promise<ForkResult>;
+  importThread(id: string, options: ImportOptions): Promise<ImportedThread>;
   delete(id: string, options: DeleteOptions): Promise<DeleteResult>;
   list(filter: RunFilter): RunPage | Promise<RunPage>;
   get(id: string): Promise<RunInfo | null>;
@@ -110,6 +117,11 @@ export class LocalRuns<Graph, State, Update, Output>
 
   fork(id: string, fork: ForkOptions): Promise<ForkResult> {
     return this.file.arrived(outsideGraphs(() => forkRun(id, fork, this.file.engine)));
+  }
+
+  importThread(id: string, options: ImportOptions): Promise<ImportedThread> {
+    const { engine, arrived } = this.file;
+    return arrived(importThread(id, options, engine, async (taken) => knownImport(taken, engine)));
   }
 
   async delete(id: string, options: DeleteOptions): Promise<DeleteResult> {

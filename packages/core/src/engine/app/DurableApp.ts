@@ -49,6 +49,8 @@ import type { Retention } from '../saver/ThreadPruner.ts';
 import { NO_STORE } from '../store/resolveStore.ts';
 import type { StreamEvent, StreamMode } from '../stream/StreamEvent.ts';
 import type { StreamOptions } from '../stream/streamRun.ts';
+import { type ExportedThread, type ExportOptions, exportThread } from '../transfer/exportThread.ts';
+import type { ImportedThread, ImportOptions } from '../transfer/importThread.ts';
 import { registerApp } from '../waits/children.ts';
 import type { AppRuns } from './AppRuns.ts';
 import { optionsOf } from './appOptions.ts';
@@ -565,6 +567,48 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    */
   async fork(id: string, fork: ForkOptions, place: QueueOptions = {}): Promise<ForkResult> {
     return this.#runs.fork(id, optionsOf('fork', fork), optionsOf('place', place, 'app.fork()'));
+  }
+
+  /**
+   * Imports a thread of plain LangGraph as the run of the same id. Any checkpointer of LangGraph can have it. The newest
+   * checkpoint and its pending writes come, with those of subgraphs. `history` brings all checkpoints. Open interrupts become gates
+   * with the same interrupt ids. Executes nothing, and only reads the checkpointer. The import is one transaction. Emits
+   * `RUN_IMPORTED`.
+   *
+   * A second import of an unchanged thread changes nothing. Store items do not come.
+   *
+   * @param options - `dryRun`: checks the thread without a write.
+   * @throws DevsError `TRANSFER_REFUSED` with a `reason` in its context. The graph cannot take the thread, or one of the two has gone
+   *   on since an earlier import.
+   * @throws DevsError `THREAD_NOT_FOUND`; `THREAD_EXISTS`, `THREAD_NOT_OURS`; `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE`.
+   * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a person can import a thread.
+   *
+   * @example
+   * ```ts
+   * await app.importThread('post-42', { saver, by: { kind: 'human', id: 'ada' } });
+   * const [gate] = await app.gates('post-42');
+   * ```
+   */
+  async importThread(id: string, options: ImportOptions): Promise<ImportedThread> {
+    return this.#runs.importThread(id, optionsOf('importThread', options));
+  }
+
+  /**
+   * Copies a run into another checkpointer of LangGraph. `history` copies all checkpoints. Plain LangGraph continues there, at the same
+   * interrupt ids. The run stays here as it is: cancel it if it must not be executed twice.
+   *
+   * @throws DevsError `TRANSFER_REFUSED` with a `reason` in its context. The run waits for a gate of the app, a timer, a signal or a
+   *   child run, or the thread there has gone on.
+   * @throws DevsError `THREAD_BUSY`, `THREAD_NOT_FOUND`.
+   *
+   * @example
+   * ```ts
+   * const { interrupts } = await app.exportThread('post-42', { saver });
+   * ```
+   */
+  async exportThread(id: string, options: ExportOptions): Promise<ExportedThread> {
+    const given = optionsOf('exportThread', options);
+    return this.#runs.read(id, ({ engine }) => outsideGraphs(() => exportThread(id, given, engine)));
   }
 
   /**

@@ -1,7 +1,7 @@
 // The names of the options that an app takes, method by method. The compiler asks for a missing name.
 
 import { type OptionNames, withKnownNames } from '../../config/knownOptions.ts';
-import type { GraphAcceptance } from '../change/acceptGraph.ts';
+import type { GraphAcceptance } from '../change/takeGraph.ts';
 import type { StateUpdate } from '../change/updateRun.ts';
 import type { RunDueOptions } from '../drive/drive.ts';
 import type { SignalOptions } from '../drive/signals.ts';
@@ -18,6 +18,8 @@ import type { GateFilter, PageRequest, QueueOptions, RunFilter } from '../runs/R
 import type { HistoryOptions, SnapshotOptions } from '../runs/snapshots.ts';
 import type { Retention } from '../saver/ThreadPruner.ts';
 import type { StreamOptions } from '../stream/streamRun.ts';
+import type { ExportOptions } from '../transfer/exportThread.ts';
+import type { ImportOptions } from '../transfer/importThread.ts';
 
 /** Options of `durable` that are the app's, wherever its runs are. */
 export const APP_OPTIONS = {
@@ -114,6 +116,19 @@ const METHODS = {
   place: { tenant: true, priority: true } satisfies OptionNames<QueueOptions>,
   pause: { abort: true, by: true } satisfies OptionNames<PauseOptions>,
   cancel: { by: true } satisfies OptionNames<CancelOptions>,
+  importThread: {
+    saver: true,
+    by: true,
+    history: true,
+    dryRun: true,
+    context: true,
+    configurable: true,
+    tags: true,
+    metadata: true,
+    tenant: true,
+    priority: true,
+  } satisfies OptionNames<ImportOptions>,
+  exportThread: { saver: true, history: true, dryRun: true } satisfies OptionNames<ExportOptions>,
   delete: DELETE,
   deleteOlderThan: { ...DELETE, endedBefore: true, limit: true } satisfies OptionNames<DeleteFilter>,
   compact: { maxMs: true, waitMs: true } satisfies OptionNames<CompactOptions>,

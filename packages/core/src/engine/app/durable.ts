@@ -206,6 +206,7 @@ function appRuns<Graph, State, Update, Output>(
     },
     follow: async (...follow) => (await load()).follow(...follow),
     fork: async (...fork) => (await load()).fork(...fork),
+    importThread: async (...thread) => (await load()).importThread(...thread),
     delete: async (...deletion) => (await load()).delete(...deletion),
     drive: async (...drive) => (await load()).drive(...drive),
     list: (filter) => runs.list(filter),

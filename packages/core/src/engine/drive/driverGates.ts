@@ -13,6 +13,7 @@ import type { Wait } from '../../state/threads/WaitStore.ts';
 import { showableValues as plainValues } from '../../values/showable.ts';
 import {
   type Breakpoint,
+  type Breakpoints,
   breakpointMessage,
   dueBreakpoint,
   isInnerBreakpoint,
@@ -42,7 +43,7 @@ import type { PendingQuestion } from '../saver/openQuestions.ts';
 import type { Engine } from './Engine.ts';
 
 /** The session of a question that no node asks: the driver does, and it is told where it was not asked before. */
-function openGateSession(
+export function openGateSession(
   question: InterruptedQuestion,
   lease: FencedLease,
   runs: Pick<RunStore, 'ask'>,
@@ -105,14 +106,31 @@ export async function questionAtBreakpoint(
   run: StoppedRun,
   engine: Pick<Engine, 'breakpoints' | 'saver' | 'store'>,
 ): Promise<HitlSession | null> {
-  const { lease, tuple, tasks, values } = run;
-  const { threadId } = lease;
+  const { lease, tuple } = run;
   const { store, saver, breakpoints } = engine;
-  const known = store.sessions.findByInterrupt(threadId, breakpointKey(tuple));
+  const known = store.sessions.findByInterrupt(lease.threadId, breakpointKey(tuple));
   if (known !== null) return known;
   if (hasBegun(run, store)) return null;
-  const next = [...new Set(tasks.map(({ name }) => name))];
   const parent = tuple.parentConfig && (await saver.getTuple(tuple.parentConfig));
+  const question = breakpointQuestion({ ...run, threadId: lease.threadId, parent }, breakpoints);
+  return question === null ? null : openGateSession(question, lease, store.runs);
+}
+
+/** The question at a compiled breakpoint, or `null`. Pure. */
+export function breakpointQuestion(
+  {
+    threadId,
+    tuple,
+    parent,
+    tasks,
+    values,
+  }: Omit<StoppedRun, 'lease'> & {
+    readonly threadId: string;
+    readonly parent: CheckpointTuple | undefined;
+  },
+  breakpoints: Breakpoints,
+): InterruptedQuestion | null {
+  const next = [...new Set(tasks.map(({ name }) => name))];
   const due = dueBreakpoint(breakpoints, { tuple, parent, next });
   if (due === null) return null;
   const stop: Breakpoint = {
@@ -121,12 +139,7 @@ export async function questionAtBreakpoint(
   };
   const about = { kind: 'interrupt', key: `stop/${threadId}`, taskId: threadId } as const;
   const question = questionAbout(stop, { ...about, message: breakpointMessage(stop) });
-  const checkpointId = tuple.checkpoint.id;
-  return openGateSession(
-    sessionForQuestion(question, breakpointKey(tuple), { threadId, checkpointId }),
-    lease,
-    store.runs,
-  );
+  return sessionForQuestion(question, breakpointKey(tuple), { threadId, checkpointId: tuple.checkpoint.id });
 }
 
 function hasBegun({ lease: { threadId }, tuple, tasks }: StoppedRun, { steps }: EngineStore): boolean {

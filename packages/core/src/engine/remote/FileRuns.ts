@@ -2,9 +2,11 @@ import type { Database } from 'better-sqlite3';
 import { openStateCopy } from '../../db/createDatabase.ts';
 import { onNews } from '../../db/FileWatch.ts';
 import { assertSameFile } from '../../db/fileIdentity.ts';
+import { DevsError } from '../../errors/DevsError.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { HERE } from '../../state/commits/CommitBarrier.ts';
 import type { GateEvent } from '../../state/events/GateEventStore.ts';
+import { awaitsInput } from '../../state/threads/threadRecords.ts';
 import { threadBusy } from '../drive/lease.ts';
 import type { RunInfo } from '../drive/RunResult.ts';
 import { EngineStore } from '../gates/EngineStore.ts';
@@ -25,6 +27,13 @@ import type {
 
 const heldIn = new WeakMap<Database, Set<string>>();
 
+const importedElsewhere = (threadId: string): DevsError =>
+  new DevsError(`Thread "${threadId}" cannot be imported through FileRuns.`, {
+    code: 'RUN_ELSEWHERE',
+    remedy: 'Import it with an app over the same state file: durable(graph, { file }).',
+    context: { threadId },
+  });
+
 /** Runs of one state file, for code that expects `Runs`. Leases are in the file, so it shares it with other processes. */
 export class FileRuns implements Runs {
   readonly #store: EngineStore;
@@ -37,7 +46,9 @@ export class FileRuns implements Runs {
     heldIn.set(db, this.#held);
   }
 
-  async create({ id, file }: NewRun): Promise<boolean> {
+  /** @throws DevsError `RUN_ELSEWHERE` for an imported run. */
+  async create({ id, file, index }: NewRun): Promise<boolean> {
+    if (index.status !== 'created' && !awaitsInput(index)) throw importedElsewhere(id);
     const { adoptRun } = await import('../../state/moving/movedRun.ts'); // a user of one file moves none
     const from = openStateCopy(file);
     try {

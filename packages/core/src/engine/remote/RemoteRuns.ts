@@ -1,3 +1,4 @@
+import { isDevsError } from '../../errors/DevsError.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { withOwnSignal } from '../../events/onAbort.ts';
 import { extractRun } from '../../state/moving/movedRun.ts';
@@ -30,6 +31,13 @@ import type { NewRunLabels } from '../start/firstInput.ts';
 import type { StreamEvent } from '../stream/StreamEvent.ts';
 import { notKept } from '../stream/storedEvent.ts';
 import { type StreamOptions, type StreamParts, streamedSoFar } from '../stream/streamRun.ts';
+import {
+  type ImportedThread,
+  type ImportOptions,
+  importThread,
+  type KnownThread,
+  knownImport,
+} from '../transfer/importThread.ts';
 import { LeasedApp } from './LeasedApp.ts';
 import { RunAccess } from './RunAccess.ts';
 
@@ -177,6 +185,25 @@ export class RemoteRuns<Graph, State, Update, Output> extends RunAccess<Graph, S
         throw threadExists(as);
       return forked;
     });
+  }
+
+  /** Workers leave the run alone until a decision or a resume. */
+  async importThread(id: string, options: ImportOptions): Promise<ImportedThread> {
+    const { tenant, priority } = options;
+    const place = { ...(tenant !== undefined && { tenant }), ...(priority !== undefined && { priority }) };
+    const queued = { ...place, queue: this.#queue, events: new EventBus(), isDue: false };
+    const known: KnownThread = (taken) =>
+      this.read(id, ({ engine }) => knownImport(taken, engine)).catch((error: unknown) => {
+        if (isDevsError(error, 'THREAD_NOT_FOUND')) return null;
+        throw error;
+      });
+    let imported: ImportedThread | undefined;
+    const isNew = await this.create(id, queued, async ({ engine }) => {
+      imported = await importThread(id, options, engine, known);
+      return imported.result === 'imported';
+    });
+    if (imported === undefined || (imported.result === 'imported' && !isNew)) throw threadExists(id);
+    return imported;
   }
 
   async delete(id: string, { by, ...how }: DeleteOptions): Promise<DeleteResult> {

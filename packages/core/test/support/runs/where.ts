@@ -42,3 +42,11 @@ export const ofOneFile = (_reason: OneFileReason) => ({ skip: HAS_FILES });
 
 /** Options of a test that is about one state file alone. */
 export const notThroughRuns = (_reason: NotThroughReason) => ({ skip: WHERE !== 'plain' });
+
+/** What keeps a test from being about runs that are reached through `FileRuns`. */
+export type NotFileRunsReason =
+  /** Its run comes with checkpoints. */
+  'imports a thread';
+
+/** Options of a test that goes everywhere but through `FileRuns`. */
+export const notFileRuns = (_reason: NotFileRunsReason) => ({ skip: WHERE === 'file' });

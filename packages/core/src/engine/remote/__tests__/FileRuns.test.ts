@@ -1,5 +1,5 @@
 import { renameSync } from 'node:fs';
-import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
+import { Annotation, END, interrupt, MemorySaver, START, StateGraph } from '@langchain/langgraph';
 import { expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
@@ -24,4 +24,21 @@ test('who waits for a run in a file that was replaced is told so: nobody decides
   renameSync(dbPath, `${dbPath}.old`);
   await Promise.all(told);
   db.close();
+});
+
+test('a thread is imported by an app over the file itself', async ({ db }) => {
+  const builder = new StateGraph(Mail)
+    .addNode('ask', () => ({ answer: interrupt('Send?') }))
+    .addEdge(START, 'ask')
+    .addEdge('ask', END);
+  const saver = new MemorySaver();
+  await builder.compile({ checkpointer: saver }).invoke({}, { configurable: { thread_id: 'mail-1' } });
+  const by = { kind: 'human', id: 'ada' } as const;
+  const through = durable(builder, { runs: new FileRuns(db), graph: 'mail' });
+  await expect(through.importThread('mail-1', { saver, by })).rejects.toMatchObject({
+    code: 'RUN_ELSEWHERE',
+  });
+  expect(await through.get('mail-1')).toBeNull();
+  await durable(builder, { db, graph: 'mail' }).importThread('mail-1', { saver, by });
+  expect(await through.get('mail-1')).toMatchObject({ status: 'waiting' });
 });
