@@ -439,8 +439,8 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
 
   /**
    * Writes values into a run's state as if node `asNode` had returned them, like LangGraph's `updateState`. Open gates
-   * are withdrawn and asked again. For an entrypoint, the value is what its function would have returned. Emits `STATE_UPDATED`. Executes nothing; a worker of a cluster
-   * continues the run.
+   * are withdrawn and asked again. Emits `STATE_UPDATED`. Executes nothing; a worker of a cluster
+   * continues the run. The values of an entrypoint are its return value.
    *
    * @returns The config of the new checkpoint.
    * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a person can update a run; `UPDATE_REFUSED`

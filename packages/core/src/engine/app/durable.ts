@@ -62,7 +62,7 @@ export interface DurableRuns {
 /**
  * Makes a LangGraph graph durable: every node, gate and step is stored in one SQLite file, and a run resumes from there
  * in any process. Accepts a builder (which is not changed), a compiled graph (with its store, cache, name and
- * breakpoints), an agent, or an `entrypoint` of the functional API, whose tasks are recorded as steps.
+ * breakpoints) or an agent. Also accepts an `entrypoint` of the functional API and records its tasks as steps.
  *
  * With `runs`, each run has its own file there, and workers execute it.
  *

@@ -8,10 +8,7 @@ export interface CompilableBuilder {
   compile(options?: never): unknown;
 }
 
-/**
- * A graph as its author has it: its builder, what `compile` made of that, an agent that has one as its `graph`, or what
- * `entrypoint()` made of a function.
- */
+/** A graph as its author has it: its builder, what `compile` made of that, an agent that has one, or an entrypoint. */
 export type GraphSource =
   | CompilableBuilder
   | { readonly builder: CompilableBuilder }

@@ -1,8 +1,7 @@
 // Tasks of LangGraph's functional API. Each call of one is a step of its caller, with intent and result.
 //
-//   where     LangGraph lends every task a function that calls tasks, in its config. Here it is lent another one
-//   place     the caller's place, and the number of the call of that name: equal after a crash and in a retry
-//   inside    its own steps, tasks, questions and waits, each in the place of this task
+// LangGraph lends a task the function that calls tasks, in its config. Here it is lent another one. The key of a call is its
+// caller's place and the number of the call of that name. It is equal after a crash and in a retry.
 
 import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons';
 import { GraphDrained, isGraphBubbleUp, type LangGraphRunnableConfig } from '@langchain/langgraph';
@@ -110,7 +109,7 @@ async function runBody(active: RecordedNode, attempt: number, body: () => unknow
   return held === null ? run() : held.confirmed(run);
 }
 
-/** A fault of the engine ends the node around it: for LangGraph the task has not ended. */
+/** A fault of the engine ends the node around it. */
 function whatLeaves(error: unknown, { fault, visit }: RecordedNode): unknown {
   if (isGraphBubbleUp(asThrowable(error) as Error)) return error;
   if (fault !== null) return new GraphDrained('fault');

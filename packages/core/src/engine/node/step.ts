@@ -205,8 +205,8 @@ async function recordedStep<T>(
 }
 
 /**
- * Work within a call is a part of it: a drain waits for the call, and what it has cost is not thrown away. A task that was
- * called before its node threw comes to its end, with its attempts and all that is inside.
+ * Work within a call is a part of it: a drain waits for the call, and what it has cost is not thrown away. A task may end
+ * after its node threw.
  */
 function assertMayBegin(
   { visit, calls, isLeft }: RecordedNode,
