@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { type Brief, type CheckedInputs, type QuickWork, parseBrief, parseProvidedInputs, providedParts, quickWork, runIdOf } from '../brief/brief.ts';
+import {
+  type Brief,
+  type CheckedInputs,
+  parseBrief,
+  parseProvidedInputs,
+  providedParts,
+  type QuickWork,
+  quickWork,
+  runIdOf,
+} from '../brief/brief.ts';
 import { validLimits } from '../config/limits.ts';
 import { orchestratorConfigOf } from '../config/orchestratorConfig.ts';
 import type { Backup } from '../db/backup.ts';
@@ -9,8 +18,7 @@ import type { CompactOptions, CompactResult } from '../engine/runs/compactFile.t
 import type { GateFilter, GatePage, QueueOptions, RunDriver } from '../engine/runs/Runs.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { EventBus } from '../events/EventBus.ts';
-import type { SecretsOptions } from '../masking/SecretRegistry.ts';
-import type { Checks, CodeOfRuns, PipelinePorts, ReviewScope, StageAgents, Workspace } from '../orchestration/ports.ts';
+import type { PipelinePorts, ReviewScope, StageAgents, Workspace } from '../orchestration/ports.ts';
 import type { DoctorReport } from '../state/doctor/doctor.ts';
 import type { Policies, Thread } from '../state/threads/threadRecords.ts';
 import { hashOf, sha256Hex } from '../values/canonicalJson.ts';
@@ -18,9 +26,20 @@ import { agentsIdentityOf } from './agentsIdentity.ts';
 import { tellGates } from './gatesOfRun.ts';
 import { homeOf } from './home/homeOf.ts';
 import { methodOptionsOf } from './methodOptions.ts';
-import { type OrchestratorOptions, type StartOptions, openOptionsOf, startOptionsOf } from './orchestratorOptions.ts';
+import {
+  type OrchestratorOptions,
+  openOptionsOf,
+  type StartOptions,
+  startOptionsOf,
+} from './orchestratorOptions.ts';
 import { graphWork } from './PipelineApp.ts';
-import { type Collected, OnePipelineFile, type PipelineHome, type RunListPage, type StateNews } from './PipelineFiles.ts';
+import {
+  type Collected,
+  OnePipelineFile,
+  type PipelineHome,
+  type RunListPage,
+  type StateNews,
+} from './PipelineFiles.ts';
 import { Run } from './Run.ts';
 import type { Removal, RemovedRun } from './removeRun.ts';
 import type { PipelineRunInfo } from './views.ts';

@@ -16,6 +16,8 @@ export function freshWorld(): World {
       asked.set(service, before + 1);
       return before < times;
     },
+    call: async (what) => `‹${what}›`,
+    inTask: async (what) => `done: ${what}`,
     visit: () => {},
   };
 }

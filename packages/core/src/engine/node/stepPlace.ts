@@ -1,9 +1,15 @@
 import { type BaseCheckpointSaver, uuid5 } from '@langchain/langgraph-checkpoint';
 import { ambientConfig } from '../execution/ambientConfig.ts';
 import type { NodeExecution } from '../execution/nodeExecution.ts';
-import type { EngineStore } from '../gates/EngineStore.ts';
-import { type ActiveNode, type RecordedNode, currentNode } from './ActiveNode.ts';
-import { type InnerLevel, type InnerRuns, innerGraphNs, isRunAnew, namesOn, relativePlace } from './innerRuns.ts';
+import { type ActiveNode, currentNode, type RecordedNode } from './ActiveNode.ts';
+import {
+  type InnerLevel,
+  type InnerRuns,
+  innerGraphNs,
+  isRunAnew,
+  namesOn,
+  relativePlace,
+} from './innerRuns.ts';
 import { attemptOf, currentToolCall } from './toolCalls.ts';
 import { type CheckpointAt, isInFile, untilWritten } from './untilWritten.ts';
 

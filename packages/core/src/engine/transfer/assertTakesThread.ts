@@ -4,11 +4,11 @@ import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import { namespacePath } from '../breakpoints/Breakpoint.ts';
 import { dueIn } from '../change/movedCheckpoint.ts';
 import type { Engine } from '../drive/Engine.ts';
-import { isNameList } from '../graph/graphShape.ts';
 import type { EngineGraph, RunSnapshot } from '../graph/EngineGraph.ts';
+import { isNameList } from '../graph/graphShape.ts';
 import { isOutput } from '../saver/openQuestions.ts';
 import { NotNormal } from './normalThread.ts';
-import { type StoredThread, namespaceIn } from './StoredThread.ts';
+import { namespaceIn, type StoredThread } from './StoredThread.ts';
 
 const INTERRUPT = '__interrupt__';
 

@@ -1,6 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Annotation, Command, END, MemorySaver, START, Send, StateGraph, interrupt } from '@langchain/langgraph';
+import {
+  Annotation,
+  Command,
+  END,
+  interrupt,
+  MemorySaver,
+  Send,
+  START,
+  StateGraph,
+} from '@langchain/langgraph';
 import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import { SqliteSaver as OfficialSaver } from '@langchain/langgraph-checkpoint-sqlite';
 import Database from 'better-sqlite3';
