@@ -1218,8 +1218,8 @@ CREATE TABLE gate_events (
 `,
   },
   {
-    version: 47,
-    name: '047_bind_inner_threads',
+    version: 45,
+    name: '045_bind_inner_threads',
     sha256: '96ab50afa919887b8f1b3427c80c1eed474925d2c8c12fbe799f627c060b4f5b',
     sql: `-- Where graphs that nodes of a run called under a thread_id of their own have their checkpoints.
 -- These go with the last run that wrote there. Written by InnerThreadStore only.
