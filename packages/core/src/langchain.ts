@@ -4,5 +4,4 @@
  * @module @devs/core/langchain
  */
 
-export { recordCalls } from './engine/agent/recordCalls.ts';
-export { recordedSubagents } from './engine/agent/recordedSubagents.ts';
+export { recordCalls, recordedSubagents } from './engine/agent/recordCalls.ts';

@@ -19,11 +19,10 @@ export type {
   RunOutcome,
   RunResult,
 } from './engine/drive/RunResult.ts';
-export type { SignalOptions, SignalReceipt } from './engine/drive/signals.ts';
-export type { PauseOptions } from './engine/drive/stopRequests.ts';
+export type { PauseOptions, SignalOptions, SignalReceipt } from './engine/drive/signals.ts';
 export type { WorkOptions } from './engine/drive/work.ts';
 export { scoreEntropy } from './engine/entropy/scoreEntropy.ts';
-export type { RunOptions } from './engine/file/RunOptions.ts';
+export type { RunOptions } from './engine/file/FileApp.ts';
 export { FlatIterativeAdapter, runGraphIteratively } from './engine/frames/flatIterativeAdapter.ts';
 export { type CompiledLangGraph, recurse, recurseAll } from './engine/frames/recurse.ts';
 export { type DeclaredGate, perToolCall } from './engine/gates/DeclaredGate.ts';

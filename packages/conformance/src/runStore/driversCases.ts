@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { isDevsError } from '../../../core/src/errors/DevsError.ts';
-import type { NewEvent } from '../../../core/src/events/EventBus.ts';
+import type { NewEvent } from '../../../core/src/events/events.ts';
 import type { Lease } from '../../../core/src/state/threads/threadRecords.ts';
 import type { RunOnRecord, RunStoreCase, RunStoreUnderTest } from './RunStoreUnderTest.ts';
 import { DRIVERS_VERBS, type DriversVerb, QUIET_VERBS, RUN, started, type VerbCall } from './verbs.ts';

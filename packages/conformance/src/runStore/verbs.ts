@@ -1,4 +1,4 @@
-import type { NewEvent } from '../../../core/src/events/EventBus.ts';
+import type { NewEvent } from '../../../core/src/events/events.ts';
 import type { NodeTurn, RunStore, WriteScope } from '../../../core/src/state/RunStore.ts';
 import type { NewStep } from '../../../core/src/state/steps/stepRecords.ts';
 import type { Lease } from '../../../core/src/state/threads/threadRecords.ts';

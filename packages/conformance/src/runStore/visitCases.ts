@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
-import type { NewEvent } from '../../../core/src/events/EventBus.ts';
+import type { NewEvent } from '../../../core/src/events/events.ts';
 import type { StepEnd } from '../../../core/src/state/RunStore.ts';
 import { claimed, isLost, takenOver } from './driversCases.ts';
 import type { RunStoreCase } from './RunStoreUnderTest.ts';

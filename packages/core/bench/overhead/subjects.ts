@@ -10,8 +10,7 @@ import { createDatabase } from '../../src/db/createDatabase.ts';
 import { durable } from '../../src/engine/app/durable.ts';
 import { internalsOf } from '../../src/engine/file/FileApp.ts';
 import { step } from '../../src/engine/node/step.ts';
-import { orchestrationBuilder } from '../../src/orchestration/graph.ts';
-import { orchestrationApp } from '../../src/orchestration/orchestrationApp.ts';
+import { orchestrationApp, orchestrationBuilder } from '../../src/orchestration/graph.ts';
 import type { GraphState } from '../../src/orchestration/types.ts';
 
 /** How a run is kept: by this engine, by LangGraph's own savers, or in memory only. */

@@ -1,19 +1,19 @@
-// The pipeline as a LangGraph graph: its topology, and nothing of its nodes. What a node does is in
-// nodes/, where it leads in routing.ts. What holds around every node is in graph-runner.ts.
-
 import { randomUUID } from 'node:crypto';
 import type { RunnableConfig } from '@langchain/core/runnables';
 import { END, MemorySaver, type RetryPolicy, START, StateGraph } from '@langchain/langgraph';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
+import { type Limits, validLimits } from '../config/limits.ts';
 import { type OrchestratorConfig, orchestratorConfigOf } from '../config/orchestratorConfig.ts';
+import { localApp } from '../engine/app/durable.ts';
 import { compileDurable } from '../engine/compile/compileDurable.ts';
 import { EngineFaults } from '../engine/execution/EngineFaults.ts';
+import { type AppOptions, planApp } from '../engine/file/AppFactory.ts';
 import { EngineStore } from '../engine/gates/EngineStore.ts';
 import type { NodeEngine } from '../engine/graph/NodeEngine.ts';
 import { STEP_CODEC } from '../engine/saver/StrictSerde.ts';
 import { WindowedSaver } from '../engine/saver/WindowedSaver.ts';
-import { type EventBus, orchestratorEvents } from '../events/EventBus.ts';
+import { type EventBus, orchestratorEvents } from '../events/events.ts';
 import { NullRunStore } from '../state/NullRunStore.ts';
 import { approveDesignNode, approveTaskDagNode } from './hitl.ts';
 import { designNode, makeDesignNode } from './nodes/designNode.ts';
@@ -22,7 +22,8 @@ import { implementNode, makeImplementNode } from './nodes/implementNode.ts';
 import { makePivotNode } from './nodes/pivotNode.ts';
 import { makeResearchNode, researchNode } from './nodes/researchNode.ts';
 import { makeVerifyNode, verifyNode } from './nodes/verifyNode.ts';
-import { pipelineProfile } from './pipelineProfile.ts';
+import { pipelineGoals } from './pipelineGoals.ts';
+import { endOfPipeline, pipelineProfile } from './pipelineProfile.ts';
 import type { PipelinePorts } from './ports.ts';
 import { transientRetryPolicy } from './robustness/classifyError.ts';
 import { captureError } from './robustness/errorNode.ts';
@@ -41,7 +42,11 @@ import {
   type VerifyRoute,
 } from './routing.ts';
 import { SqliteSaver } from './SqliteSaver.ts';
+import { driverOf } from './task/openWorkspace.ts';
 import { type GraphState, OrchestratorAnnotation } from './types.ts';
+
+// The pipeline as a LangGraph graph: its topology, and nothing of its nodes. What a node does is in
+// nodes/, where it leads in routing.ts. What holds around every node is in graph-runner.ts.
 
 export {
   approveDesignNode,
@@ -194,4 +199,60 @@ function workingNodes(ports: PipelinePorts) {
     verify: makeVerifyNode(ports),
     pivot_agent: makePivotNode(ports),
   };
+}
+
+/** A plan is one value, and its gate shows it with what it is made from: one write may be as large as a channel. */
+function pipelineLimits(given: Partial<Limits> = {}): Limits {
+  const limits = validLimits(given);
+  return { ...limits, valueBytes: given.valueBytes ?? limits.channelBytes };
+}
+
+export interface OrchestrationOptions
+  extends Pick<
+    AppOptions<GraphState>,
+    'events' | 'now' | 'newId' | 'secrets' | 'budget' | 'prices' | 'limits'
+  > {
+  readonly config: OrchestratorConfig;
+}
+
+export interface OrchestrationAppOptions extends OrchestrationOptions {
+  readonly db: Database;
+}
+
+/** The pipeline as a graph that is durable over any file, with the settings that `durable` cannot derive from a graph. */
+export function orchestrationPlan(
+  pipeline: PipelinePorts | null,
+  { config, ...options }: OrchestrationOptions,
+  recordedAs?: string,
+) {
+  const guards = { maxDepth: config.maxRecursionDepth, entropyThreshold: config.hitlEntropyThreshold };
+  return planApp(
+    orchestrationBuilder(pipeline),
+    { ...options, guards, limits: pipelineLimits(options.limits), streams: false }, // it has a log of its own
+    {
+      profile: pipelineProfile,
+      endOf: endOfPipeline,
+      goals: pipelineGoals,
+      leave: async (lease, store) => pipeline?.workspace.leave?.(lease.threadId, driverOf(store, lease)),
+      ...(recordedAs !== undefined && { recordedAs: () => recordedAs }),
+    },
+  );
+}
+
+export type OrchestrationPlan = ReturnType<typeof orchestrationPlan>;
+
+/** The pipeline as a durable app over a file. */
+export function orchestrationApp(
+  pipeline: PipelinePorts | null,
+  { db, store, ...options }: OrchestrationAppOptions & { readonly store?: EngineStore },
+) {
+  return localApp(orchestrationPlan(pipeline, options).open({ db, ...(store && { store }) }));
+}
+
+export type OrchestrationApp = ReturnType<typeof orchestrationApp>;
+
+/** The pipeline over its file, with the ports of its nodes: `null` for runs without agents, which have no files. */
+export interface OpenPipeline<Ports extends PipelinePorts | null = PipelinePorts | null> {
+  readonly app: OrchestrationApp;
+  readonly pipeline: Ports;
 }

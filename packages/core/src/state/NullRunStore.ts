@@ -1,4 +1,4 @@
-import { type EventSink, emitEvent, type NewEvent } from '../events/EventBus.ts';
+import { type EventSink, emitEvent, type NewEvent } from '../events/events.ts';
 import type { BegunStep, CallVerdict, NodeStore, NodeTurn } from './RunStore.ts';
 
 /** Plain LangGraph use without a state file: nothing is recorded, fenced or asked of anybody; events go straight to the bus. */

@@ -1,5 +1,5 @@
 import type { BusyWait } from '../db/busy.ts';
-import type { NewEvent } from '../events/EventBus.ts';
+import type { NewEvent } from '../events/events.ts';
 import type { CommitBarrier } from './commits/CommitBarrier.ts';
 import type { FencedLease } from './commits/immediateTransaction.ts';
 import type { InterruptedQuestion, OpenedSession } from './gates/HitlSessionStore.ts';

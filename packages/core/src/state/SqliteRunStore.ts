@@ -1,7 +1,7 @@
 import type { BusyWait } from '../db/busy.ts';
 import { isStorageFault } from '../db/sqliteFault.ts';
 import { DevsError, isDevsError } from '../errors/DevsError.ts';
-import { type EventSink, emitEvent, type NewEvent } from '../events/EventBus.ts';
+import { type EventSink, emitEvent, type NewEvent } from '../events/events.ts';
 import { maskSensitiveData } from '../masking/maskSensitiveData.ts';
 import { type Fence, heldLease, NO_FENCE } from './commits/Fence.ts';
 import type { FencedLease } from './commits/immediateTransaction.ts';

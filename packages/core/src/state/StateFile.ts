@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { EventSink } from '../events/EventBus.ts';
+import type { EventSink } from '../events/events.ts';
 import { CheckpointPersister } from './CheckpointPersister.ts';
 import { GraphCheckpointStore } from './checkpoints/GraphCheckpointStore.ts';
 import { type CommitBarrier, HERE } from './commits/CommitBarrier.ts';

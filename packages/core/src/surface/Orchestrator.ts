@@ -17,16 +17,15 @@ import type { ClosedGate, Gate } from '../engine/gates/Gate.ts';
 import type { CompactOptions, CompactResult } from '../engine/runs/compactFile.ts';
 import type { GateFilter, GatePage, QueueOptions, RunDriver } from '../engine/runs/Runs.ts';
 import { DevsError } from '../errors/DevsError.ts';
-import { EventBus } from '../events/EventBus.ts';
+import { EventBus } from '../events/events.ts';
 import type { PipelinePorts, ReviewScope, StageAgents, Workspace } from '../orchestration/ports.ts';
 import type { DoctorReport } from '../state/doctor/doctor.ts';
 import type { Policies, Thread } from '../state/threads/threadRecords.ts';
 import { hashOf, sha256Hex } from '../values/canonicalJson.ts';
-import { agentsIdentityOf } from './agentsIdentity.ts';
 import { tellGates } from './gatesOfRun.ts';
 import { homeOf } from './home/homeOf.ts';
-import { methodOptionsOf } from './methodOptions.ts';
 import {
+  methodOptionsOf,
   type OrchestratorOptions,
   openOptionsOf,
   type StartOptions,
@@ -37,12 +36,13 @@ import {
   type Collected,
   OnePipelineFile,
   type PipelineHome,
+  type Removal,
+  type RemovedRun,
   type RunListPage,
   type StateNews,
 } from './PipelineFiles.ts';
 import { Run } from './Run.ts';
-import type { Removal, RemovedRun } from './removeRun.ts';
-import type { PipelineRunInfo } from './views.ts';
+import { agentsIdentityOf, type PipelineRunInfo } from './views.ts';
 
 export type { Collected, OrchestratorOptions, RunListPage, StartOptions, StateNews };
 

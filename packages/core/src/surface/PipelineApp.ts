@@ -1,13 +1,13 @@
 import { pricesOf } from '../config/prices.ts';
-import { recordStop, type StopRequest } from '../engine/drive/stopRequests.ts';
+import { recordStop, type StopRequest } from '../engine/drive/signals.ts';
 import { internalsOf } from '../engine/file/FileApp.ts';
 import { EngineStore } from '../engine/gates/EngineStore.ts';
 import { type Gate, gatesOf } from '../engine/gates/Gate.ts';
 import { parseBudget } from '../engine/guards/Budget.ts';
-import type { EventBus } from '../events/EventBus.ts';
+import type { EventBus } from '../events/events.ts';
 import { registerSecrets } from '../masking/SecretRegistry.ts';
 import { PIPELINE_GATES } from '../orchestration/gates/pipelineGates.ts';
-import type { OrchestrationApp, OrchestrationAppOptions } from '../orchestration/orchestrationApp.ts';
+import type { OrchestrationApp, OrchestrationAppOptions } from '../orchestration/graph.ts';
 import type { PipelinePorts } from '../orchestration/ports.ts';
 import { storedState } from '../orchestration/storedState.ts';
 import type { GraphState } from '../orchestration/types.ts';

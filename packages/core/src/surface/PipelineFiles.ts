@@ -1,6 +1,5 @@
-// The pipeline over the file of a run: how it is driven, and everything it is told from outside.
-
 import type { Backup } from '../db/backup.ts';
+import { clearLog } from '../db/clearLog.ts';
 import { StepActivities } from '../engine/activity/StepActivities.ts';
 import type { DriveOptions } from '../engine/drive/drive.ts';
 import { assertNotFailed, isOver } from '../engine/drive/outcome.ts';
@@ -10,12 +9,13 @@ import {
   cancelRequest,
   type PauseOptions,
   pauseRequest,
-} from '../engine/drive/stopRequests.ts';
-import { internalsOf } from '../engine/file/FileApp.ts';
-import type { RunOptions } from '../engine/file/RunOptions.ts';
+} from '../engine/drive/signals.ts';
+import { internalsOf, type RunOptions } from '../engine/file/FileApp.ts';
 import { abandonQuestions } from '../engine/gates/answerForms.ts';
 import { isEdit } from '../engine/gates/answers.ts';
+import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import type { ClosedGate, Gate, SentAnswer } from '../engine/gates/Gate.ts';
+import { asHuman, type Principal, principalText } from '../engine/gates/principals.ts';
 import type { CompactOptions, CompactResult } from '../engine/runs/compactFile.ts';
 import {
   decisionNoticeOf,
@@ -26,14 +26,16 @@ import {
 } from '../engine/runs/RunFiles.ts';
 import type { GateFilter, GatePage, LabelFilter, QueueOptions, RunDriver } from '../engine/runs/Runs.ts';
 import type { NewRunRecord } from '../engine/start/RunStarts.ts';
-import { endingWith } from '../errors/DevsError.ts';
-import type { EventBus } from '../events/EventBus.ts';
+import { DevsError, endingWith } from '../errors/DevsError.ts';
+import type { EventBus } from '../events/events.ts';
 import { scrub } from '../masking/scrub.ts';
+import type { OrchestrationApp } from '../orchestration/graph.ts';
 import { type GoalOptions, pipelineGoal } from '../orchestration/pipelineGoals.ts';
 import type {
   CodeOfRuns,
   OpenOptions,
   PipelinePorts,
+  RemovedWorkspace,
   RunWorkspace,
   Workspace,
 } from '../orchestration/ports.ts';
@@ -42,12 +44,12 @@ import type { DoctorReport } from '../state/doctor/doctor.ts';
 import type { HitlSession } from '../state/gates/hitlSession.ts';
 import { NullRunStore } from '../state/NullRunStore.ts';
 import type { Thread, ThreadStatus } from '../state/threads/threadRecords.ts';
-import { assertAgents, tellChangedAgents } from './agentsIdentity.ts';
 import { commentedGates } from './gatesOfRun.ts';
 import type { PipelineApp } from './PipelineApp.ts';
-import type { Removal, RemovedRun } from './removeRun.ts';
 import { finishRewind } from './rewind/rewindRun.ts';
-import type { PipelineResult, PipelineRunInfo } from './views.ts';
+import { assertAgents, type PipelineResult, type PipelineRunInfo, tellChangedAgents } from './views.ts';
+
+// The pipeline over the file of a run: how it is driven, and everything it is told from outside.
 
 /** A run's handle on its file and on what the pipeline works with; `null` where no agents are given. */
 interface PipelineWithPorts {
@@ -278,3 +280,53 @@ export interface PipelineHome extends PipelineFiles {
   backup(target: string): Promise<Backup>;
   close(): void;
 }
+
+export interface Removal {
+  readonly by: Principal;
+  /** Where the run worked. That of a run that is elsewhere is left alone. @defaultValue its files stay */
+  readonly workspace?: Workspace;
+  /** Also a run that has not ended, and work that is nowhere else. @defaultValue false */
+  readonly force?: boolean;
+}
+
+export interface RemovedRun {
+  readonly id: string;
+  /** What became of its branch; `null` where there is none. */
+  readonly branch: RemovedWorkspace['branch'];
+  /** Bytes of the state file that can be used again. */
+  readonly bytes: number;
+}
+
+/** Deletes a run: its folder and store first, so that a kill in between leaves a run that can be removed again. */
+export async function removeRun(id: string, removal: Removal, app: OrchestrationApp): Promise<RemovedRun> {
+  const { workspace, force = false } = removal;
+  const own = internalsOf(app);
+  const { store } = own;
+  const human = assertRemovable(id, removal, store);
+  const removed = await own.withLease(id, async (lease) => {
+    const { branch } = (await workspace?.remove?.(id, { force })) ?? { branch: null };
+    const { bytes } = store.commit((emit) => {
+      const swept = store.remover.remove(lease);
+      emit('RUN_REMOVED', { id, principal: principalText(human) });
+      return swept;
+    });
+    return { id, branch, bytes };
+  });
+  await clearLog(store.db);
+  return removed;
+}
+
+/** Refuses what {@link removeRun} refuses of the run itself; else says who removes it. */
+export function assertRemovable(id: string, { by, force = false }: Removal, store: EngineStore): Principal {
+  const human = asHuman(by, id, 'remove');
+  const { status } = store.threads.require(id);
+  if (!isOver(status) && !force) throw notEnded(id, status);
+  return human;
+}
+
+const notEnded = (id: string, status: string): DevsError =>
+  new DevsError(`Run "${id}" has not ended: it is ${status}.`, {
+    code: 'REMOVE_REFUSED',
+    remedy: 'Cancel the run, or resume it until it ends. To remove it anyway, use --force.',
+    context: { threadId: id, reason: 'not_ended' },
+  });

@@ -1,6 +1,6 @@
 import { asAsked } from '../engine/activity/ActivityMasker.ts';
 import type { AcceptedGraph, GraphAcceptance } from '../engine/change/takeGraph.ts';
-import type { CancelOptions, PauseOptions } from '../engine/drive/stopRequests.ts';
+import type { CancelOptions, PauseOptions } from '../engine/drive/signals.ts';
 import { exchangesAt, type GateExchange, type QuotableSection } from '../engine/gates/answerForms.ts';
 import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import {
@@ -16,14 +16,13 @@ import { asHuman, type Principal, principalOf, principalText } from '../engine/g
 import type { CheckpointPage, CheckpointValues, CheckpointView } from '../engine/runs/snapshots.ts';
 import type { Retention } from '../engine/saver/ThreadPruner.ts';
 import { type GateEdit, gateDraft } from '../orchestration/gates/pipelineGates.ts';
-import type { OpenPipeline } from '../orchestration/orchestrationApp.ts';
+import type { OpenPipeline } from '../orchestration/graph.ts';
 import type { CommitView } from '../orchestration/ports.ts';
 import type { GraphState } from '../orchestration/types.ts';
 import type { PruneResult } from '../state/checkpoints/CheckpointPruner.ts';
 import { afterBarrier } from '../state/commits/CommitBarrier.ts';
 import type { EventPage, EventRecord } from '../state/events/EventStore.ts';
 import type { HitlSession } from '../state/gates/hitlSession.ts';
-import { assertAgents, requirePipeline } from './agentsIdentity.ts';
 import type { AskOptions } from './askGate.ts';
 import {
   commentedGates,
@@ -35,7 +34,7 @@ import {
   shownBefore,
 } from './gatesOfRun.ts';
 import type { RecursionDepth } from './graphWork.ts';
-import { runOptionsOf } from './methodOptions.ts';
+import { runOptionsOf } from './orchestratorOptions.ts';
 import { graphWork } from './PipelineApp.ts';
 import {
   cancelNotice,
@@ -57,12 +56,14 @@ import {
   syncRun,
 } from './userChanges.ts';
 import {
+  assertAgents,
   currentState,
   type GraphView,
   graphView,
   type LogEntry,
   type PipelineResult,
   type PipelineRunInfo,
+  requirePipeline,
   runStatus,
   type StepView,
   stepView,

@@ -14,9 +14,9 @@ import { UsageReports } from '../engine/guards/usage.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { scrub } from '../masking/scrub.ts';
 import { isBlank } from '../masking/visibleText.ts';
+import type { OpenPipeline } from '../orchestration/graph.ts';
 import { briefOf, draftsOf } from '../orchestration/nodes/documents.ts';
 import { PIVOTS_EXHAUSTED } from '../orchestration/nodes/pivotNode.ts';
-import type { OpenPipeline } from '../orchestration/orchestrationApp.ts';
 import type {
   AgentCall,
   AnsweringStage,

@@ -18,7 +18,7 @@ import { type Gate, gateOf, type SentAnswer } from '../engine/gates/Gate.ts';
 import { type RevealedPlace, revealedPlaces, revealFact } from '../engine/gates/hiddenPlaces.ts';
 import { asHuman, isSameId, principalOf, principalText } from '../engine/gates/principals.ts';
 import { DevsError, isDevsError } from '../errors/DevsError.ts';
-import type { EventBus } from '../events/EventBus.ts';
+import type { EventBus } from '../events/events.ts';
 import { scrub } from '../masking/scrub.ts';
 import type { CodeOfRuns, CodeReview } from '../orchestration/ports.ts';
 import { afterBarrier } from '../state/commits/CommitBarrier.ts';

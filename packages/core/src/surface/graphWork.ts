@@ -7,7 +7,7 @@ import { RECURSION_WARNING_RATIO } from '../config/defaults.ts';
 import { nodeExecutionOf } from '../engine/execution/nodeExecution.ts';
 import { internalsOf } from '../engine/file/FileApp.ts';
 import { depthOf } from '../engine/node/depth.ts';
-import { type OrchestrationApp, orchestrationApp } from '../orchestration/orchestrationApp.ts';
+import { type OrchestrationApp, orchestrationApp } from '../orchestration/graph.ts';
 
 export { initialState } from '../brief/initialState.ts';
 export { checkpointValues, checkpointViews, nextNodesOf } from '../engine/runs/snapshots.ts';

@@ -10,7 +10,7 @@ import { recordedAs } from '../engine/graph/graphShape.ts';
 import { applySignals } from '../engine/remote/LeasedApp.ts';
 import { releaseOf } from '../engine/runs/lists.ts';
 import type { RunIndex, RunSignal } from '../engine/runs/Runs.ts';
-import { EventBus } from '../events/EventBus.ts';
+import { EventBus } from '../events/events.ts';
 import { PIPELINE_GATES } from '../orchestration/gates/pipelineGates.ts';
 import type { GitRecord } from '../orchestration/ports.ts';
 import { GitPackStore, gitRecord } from '../state/GitPackStore.ts';

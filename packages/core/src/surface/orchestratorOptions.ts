@@ -4,14 +4,25 @@ import type { Limits } from '../config/limits.ts';
 import type { OrchestratorConfig } from '../config/orchestratorConfig.ts';
 import type { PriceTable } from '../config/prices.ts';
 import type { EncryptionKey } from '../db/encryptionKey.ts';
+import type { GraphAcceptance } from '../engine/change/takeGraph.ts';
 import type { GatePolicies } from '../engine/drive/driverGates.ts';
+import type { CancelOptions, PauseOptions } from '../engine/drive/signals.ts';
 import type { Budget } from '../engine/guards/Budget.ts';
-import type { QueueOptions, Runs } from '../engine/runs/Runs.ts';
-import type { EventBus } from '../events/EventBus.ts';
+import type { CompactOptions } from '../engine/runs/compactFile.ts';
+import type { GateFilter, QueueOptions, Runs } from '../engine/runs/Runs.ts';
+import type { CheckpointPage } from '../engine/runs/snapshots.ts';
+import type { Retention } from '../engine/saver/ThreadPruner.ts';
+import type { EventBus } from '../events/events.ts';
 import type { SecretsOptions } from '../masking/SecretRegistry.ts';
 import type { Checks, CodeOfRuns, ReviewScope, StageAgents, Workspace } from '../orchestration/ports.ts';
+import type { EventPage } from '../state/events/EventStore.ts';
 import type { LabelValue } from '../state/labels/runLabels.ts';
-import type { OnGate } from './gatesOfRun.ts';
+import type { AskOptions } from './askGate.ts';
+import type { OnGate, PlacesOptions } from './gatesOfRun.ts';
+import type { DriveRunOptions, Removal, RunListPage } from './PipelineFiles.ts';
+import type { RewindRequest } from './rewind/rewindRun.ts';
+import type { TranscriptQuery } from './transcripts.ts';
+import type { Adoption, SyncRequest } from './userChanges.ts';
 
 export interface OrchestratorOptions {
   /** Folder of the state file, created if missing. Set this or `runs`. */
@@ -141,3 +152,71 @@ export const openOptionsOf = (given: OrchestratorOptions): OrchestratorOptions =
 /** @throws TypeError for an option that there is not. */
 export const startOptionsOf = (given: StartOptions): StartOptions =>
   withKnownNames('devs.start()', given, START);
+
+// The names of the options that methods of `Orchestrator` and `Run` take. The compiler asks for a missing name.
+
+const LABELS = { metadata: true, tags: true, idPrefix: true } as const;
+
+const REWIND = { by: true, reason: true } satisfies OptionNames<RewindRequest>;
+
+/** Of `Orchestrator`. */
+const METHODS = {
+  list: { ...LABELS, ids: true, status: true, limit: true, after: true } satisfies OptionNames<RunListPage>,
+  openGates: { ...LABELS, tenant: true, limit: true, after: true } satisfies OptionNames<GateFilter>,
+  remove: { by: true, workspace: true, force: true } satisfies OptionNames<Removal>,
+  collect: { workspace: true },
+  compact: { maxMs: true, waitMs: true } satisfies OptionNames<CompactOptions>,
+  news: { threadId: true },
+} as const;
+
+/** Of `Run`. */
+const RUN_METHODS = {
+  resume: {
+    until: true,
+    only: true,
+    epic: true,
+    context: true,
+    configurable: true,
+    tags: true,
+    metadata: true,
+    wait: true,
+    by: true,
+    throwOnFailure: true,
+    turn: true,
+    drain: true,
+    signal: true,
+    abort: true,
+    callbacks: true,
+  } satisfies OptionNames<DriveRunOptions>,
+  pause: { abort: true, by: true } satisfies OptionNames<PauseOptions>,
+  cancel: { by: true } satisfies OptionNames<CancelOptions>,
+  log: { afterSeq: true, beforeSeq: true, limit: true } satisfies OptionNames<EventPage>,
+  checkpoints: { limit: true, before: true } satisfies OptionNames<CheckpointPage>,
+  transcript: {
+    stage: true,
+    attempt: true,
+    afterSeq: true,
+    limit: true,
+  } satisfies OptionNames<TranscriptQuery>,
+  prune: { keepLast: true, pinned: true } satisfies OptionNames<Retention>,
+  quotableSections: { code: true } satisfies OptionNames<PlacesOptions>,
+  ask: { by: true, signal: true } satisfies OptionNames<AskOptions>,
+  acceptGraph: { by: true, renamed: true, removed: true } satisfies OptionNames<GraphAcceptance>,
+  revive: { by: true },
+  adopt: { by: true, author: true, message: true, signal: true } satisfies OptionNames<Adoption>,
+  sync: { by: true } satisfies OptionNames<SyncRequest>,
+  rewind: REWIND,
+  undoRewind: REWIND,
+} as const;
+
+/** Options of a method of an orchestrator, once their names were checked. @throws TypeError for one that there is not. */
+export const methodOptionsOf = <Options extends object>(
+  method: keyof typeof METHODS,
+  given: Options,
+): Options => withKnownNames(`devs.${method}()`, given, METHODS[method]);
+
+/** As {@link methodOptionsOf}, of a run. */
+export const runOptionsOf = <Options extends object>(
+  method: keyof typeof RUN_METHODS,
+  given: Options,
+): Options => withKnownNames(`run.${method}()`, given, RUN_METHODS[method]);

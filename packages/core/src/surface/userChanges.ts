@@ -2,7 +2,7 @@
 
 import { internalsOf } from '../engine/file/FileApp.ts';
 import { asHuman, type Principal, principalText } from '../engine/gates/principals.ts';
-import type { OpenPipeline } from '../orchestration/orchestrationApp.ts';
+import type { OpenPipeline } from '../orchestration/graph.ts';
 import type { Author, CheckResult, Delivery, PipelinePorts, Synced } from '../orchestration/ports.ts';
 import { withCurrentCommits } from '../orchestration/storedState.ts';
 import { ability, driverOf } from '../orchestration/task/openWorkspace.ts';

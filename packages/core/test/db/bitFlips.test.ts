@@ -7,7 +7,7 @@ import { backup } from '../../src/db/backup.ts';
 import { openReadOnly } from '../../src/db/createDatabase.ts';
 import { EngineStore } from '../../src/engine/gates/EngineStore.ts';
 import { isDevsError } from '../../src/errors/DevsError.ts';
-import { EventBus } from '../../src/events/EventBus.ts';
+import { EventBus } from '../../src/events/events.ts';
 import {
   aFullFile,
   INPUT_TEXT,

@@ -3,7 +3,7 @@
 // last line on stdout is the outcome.
 import { appendFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { EventBus } from '../../src/events/EventBus.ts';
+import { EventBus } from '../../src/events/events.ts';
 import type { RunWorkspace, StageAgents } from '../../src/orchestration/ports.ts';
 import { Orchestrator } from '../../src/surface/Orchestrator.ts';
 import { fakeAgents } from '../../src/testing/index.ts';

@@ -17,8 +17,8 @@ import { internalsOf } from '../../src/engine/file/FileApp.ts';
 import type { Gate, GateAnswer } from '../../src/engine/gates/Gate.ts';
 import { progress } from '../../src/engine/node/ActiveNode.ts';
 import { step } from '../../src/engine/node/step.ts';
-import { EventBus } from '../../src/events/EventBus.ts';
-import { orchestrationApp } from '../../src/orchestration/orchestrationApp.ts';
+import { EventBus } from '../../src/events/events.ts';
+import { orchestrationApp } from '../../src/orchestration/graph.ts';
 import type { StageAgents, TaskRequest } from '../../src/orchestration/ports.ts';
 import { fakeAgents, MemoryWorkspace } from '../../src/testing/index.ts';
 

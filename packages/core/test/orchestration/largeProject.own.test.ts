@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest';
 import { loadOrchestratorConfig } from '../../src/config/orchestratorConfig.ts';
 import { internalsOf } from '../../src/engine/file/FileApp.ts';
-import { EventBus } from '../../src/events/EventBus.ts';
+import { EventBus } from '../../src/events/events.ts';
 import { aChain, anEpic, aState } from '../../src/orchestration/__tests__/aState.ts';
-import { orchestrationApp } from '../../src/orchestration/orchestrationApp.ts';
+import { orchestrationApp } from '../../src/orchestration/graph.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 

@@ -8,9 +8,8 @@ import {
   StateBackend,
   StoreBackend,
 } from 'deepagents';
-import { recordCalls } from '../../src/engine/agent/recordCalls.ts';
+import { recordCalls, recordedSubagents } from '../../src/engine/agent/recordCalls.ts';
 import { recordedModel } from '../../src/engine/agent/recordedModel.ts';
-import { recordedSubagents } from '../../src/engine/agent/recordedSubagents.ts';
 import { answered, asking, looking, searching, sending } from './agentTools.ts';
 import type { Program, Programs } from './Program.ts';
 import { type Asked, type Script, ScriptedChat } from './ScriptedChat.ts';

@@ -2,7 +2,7 @@ import path from 'node:path';
 import BetterSqlite3, { type Database, type Statement } from 'better-sqlite3';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { EngineStore } from '../../src/engine/gates/EngineStore.ts';
-import { EventBus } from '../../src/events/EventBus.ts';
+import { EventBus } from '../../src/events/events.ts';
 import { aThread } from '../../src/state/__tests__/aThread.ts';
 import { CheckpointPruner } from '../../src/state/checkpoints/CheckpointPruner.ts';
 import { doctor } from '../../src/state/doctor/doctor.ts';

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
-import { EventBus } from '../../events/EventBus.ts';
+import { EventBus } from '../../events/events.ts';
 import { aThread } from '../../state/__tests__/aThread.ts';
 import { StateFile } from '../../state/StateFile.ts';
 import { ThreadStore } from '../../state/threads/ThreadStore.ts';

@@ -5,7 +5,7 @@ import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgr
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
-import { EventBus } from '../../events/EventBus.ts';
+import { EventBus } from '../../events/events.ts';
 import type { CommitBarrier } from '../../state/commits/CommitBarrier.ts';
 import { leaseLost } from '../../state/commits/Fence.ts';
 import { durable } from '../app/durable.ts';

@@ -1,7 +1,7 @@
 import { isStorageFault } from '../../db/sqliteFault.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
 import type { Activity, ActivityScope, OnActivity } from '../../events/Activity.ts';
-import type { EventBus } from '../../events/EventBus.ts';
+import type { EventBus } from '../../events/events.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import type { NodeStore, WriteScope } from '../../state/RunStore.ts';
 import type { StepKey } from '../../state/steps/stepRecords.ts';

@@ -1,7 +1,7 @@
 // A run under another graph: the plan of its move, and the one transaction that writes it.
 
 import type { RunnableConfig } from '@langchain/core/runnables';
-import type { EventSink } from '../../events/EventBus.ts';
+import type { EventSink } from '../../events/events.ts';
 import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
 import type { Lease, Policies, Thread } from '../../state/threads/threadRecords.ts';
 import type { Engine } from '../drive/Engine.ts';

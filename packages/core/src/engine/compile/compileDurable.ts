@@ -5,7 +5,7 @@ import {
   type StateGraph,
 } from '@langchain/langgraph';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
-import { newEventsOf } from '../../events/EventBus.ts';
+import { newEventsOf } from '../../events/events.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import { type Breakpoints, NO_BREAKPOINTS } from '../breakpoints/Breakpoint.ts';
 import { faultInside } from '../execution/EngineFaults.ts';
@@ -25,10 +25,16 @@ import { answerWithAuthor } from '../gates/answers.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { answerForm, type DeclaredGates } from '../gates/parsedGates.ts';
 import { type GraphShape, graphShape } from '../graph/graphShape.ts';
-import type { CompilableBuilder, CompileSettings } from '../graph/graphSource.ts';
+import {
+  type CompilableBuilder,
+  type CompileSettings,
+  type EntrypointGraph,
+  RETURN_CHANNELS,
+} from '../graph/graphSource.ts';
 import type { NodeEngine, NodeUpdate } from '../graph/NodeEngine.ts';
 import { depthOf } from '../node/depth.ts';
 import {
+  copyWith,
   foldUpdate,
   guardsAmong,
   isReduced,
@@ -38,6 +44,7 @@ import {
   withoutGuards,
 } from '../node/nodeOutput.ts';
 import { type GuardedNode, guardNode, type NodeFunction } from '../node/runNode.ts';
+import { untilWritten } from '../node/stepPlace.ts';
 import { callOf, gatedGraph, gatesWithin, isGraph, type NodeRunnable } from './gatedGraph.ts';
 
 /** Far above any guard of ours, so that LangGraph's own limit never fires first (law L7). */
@@ -307,4 +314,61 @@ function decidedSession(
 ): HitlSession | null {
   const isIts = ({ questionKey }: HitlSession): boolean => questionKey === sessionId;
   return sessions.find(sessionId) ?? sessions.listDecided(threadId, kind).findLast(isIts) ?? null;
+}
+
+/**
+ * A guarded copy of an entrypoint with the engine's defaults: its function is the only node. The entrypoint itself stays as
+ * it is.
+ *
+ * @throws RangeError if the depth limit is not a whole number of at least 1.
+ */
+export function compileEntrypoint<State extends object>(
+  entrypoint: EntrypointGraph,
+  { checkpointer, engine, version, carried = {} }: CompileOptions<State>,
+) {
+  assertLimit(engine.maxDepth);
+  const { store, cache } = carried;
+  const nodes = Object.fromEntries(
+    Object.entries(entrypoint.nodes).map(([name, node]) => [name, guardedNode(name, node, engine)]),
+  );
+  const copy = copyWith(entrypoint, {
+    nodes,
+    channels: { ...entrypoint.channels },
+    triggerToNodes: {},
+    ...{ checkpointer, store, cache },
+  });
+  addGuardChannels(copy);
+  const shape = graphShape({
+    ...{ nodes: Object.keys(nodes), channels: [...RETURN_CHANNELS, ...GUARD_NAMES], version },
+    gates: engine.profile.gates,
+    answers: {},
+  });
+  return { graph: copy.withConfig(ENGINE_CONFIG), shape, breakpoints: NO_BREAKPOINTS };
+}
+
+type EntrypointNode = EntrypointGraph['nodes'][string];
+
+function guardedNode<State extends object>(
+  name: string,
+  node: EntrypointNode,
+  engine: NodeEngine<State>,
+): EntrypointNode {
+  const { bound } = node;
+  const guarded: GuardedNode<State> = {
+    name,
+    run: (input, config) => bound.func(input, config),
+    gate: null,
+    returnsValue: true,
+    stateAt: () => null,
+    fold: (state) => state,
+    reduces: () => false,
+  };
+  const run = guardNode(guarded, engine);
+  const func = async (input: unknown, config: LangGraphRunnableConfig): Promise<unknown> => {
+    const { checkpointId, frame: threadId } = nodeExecutionOf(name, config);
+    if (engine.store !== null && checkpointId !== null)
+      await untilWritten({ threadId, checkpointId }, config, engine.store);
+    return run(input as State, config);
+  };
+  return copyWith(node, { bound: copyWith(bound, { func }) });
 }

@@ -15,7 +15,7 @@
 import type { Callbacks } from '@langchain/core/callbacks/manager';
 import { type GraphDrained, isGraphDrained } from '@langchain/langgraph';
 import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
-import type { NewEvent } from '../../events/EventBus.ts';
+import type { NewEvent } from '../../events/events.ts';
 import { withOwnSignal } from '../../events/onAbort.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { StatusUpdate } from '../../state/RunStore.ts';

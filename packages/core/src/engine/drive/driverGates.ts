@@ -3,7 +3,7 @@
 
 import { Command } from '@langchain/langgraph';
 import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
-import type { EventSink } from '../../events/EventBus.ts';
+import type { EventSink } from '../../events/events.ts';
 import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
 import type { InterruptedQuestion } from '../../state/gates/HitlSessionStore.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';

@@ -4,7 +4,7 @@ import { HITL_ENTROPY_THRESHOLD } from '../../config/defaults.ts';
 import { type Limits, validLimits } from '../../config/limits.ts';
 import { DEFAULT_PRICES, type PriceTable } from '../../config/prices.ts';
 import { DevsError } from '../../errors/DevsError.ts';
-import type { EventBus } from '../../events/EventBus.ts';
+import type { EventBus } from '../../events/events.ts';
 import type { CommitBarrier } from '../../state/commits/CommitBarrier.ts';
 import type { RunStore } from '../../state/RunStore.ts';
 import { SqliteRunStore } from '../../state/SqliteRunStore.ts';

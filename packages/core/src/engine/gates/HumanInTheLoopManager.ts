@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { type Limits, validLimits } from '../../config/limits.ts';
 import { DevsError } from '../../errors/DevsError.ts';
-import { type EventSink, orchestratorEvents } from '../../events/EventBus.ts';
+import { type EventSink, orchestratorEvents } from '../../events/events.ts';
 import { type Fence, NO_FENCE } from '../../state/commits/Fence.ts';
 import type { RecordedDecision } from '../../state/gates/HitlSessionStore.ts';
 import type { HiddenRecord, HitlSession, HitlSessionKind, Principal } from '../../state/gates/hitlSession.ts';

@@ -1,8 +1,7 @@
 // How the engine reads a graph: its profile, its goals, and the profile of an author's own graph. `NodeEngine` has the parts around its nodes.
 
 import type { ErrorCode } from '../../errors/DevsError.ts';
-import type { EventBus, EventSink } from '../../events/EventBus.ts';
-import type { EventScope } from '../../events/events.ts';
+import type { EventBus, EventScope, EventSink } from '../../events/events.ts';
 import type { HitlSessionKind } from '../../state/gates/hitlSession.ts';
 import type { NodeStore } from '../../state/RunStore.ts';
 import type { InnerBreakpoints } from '../breakpoints/Breakpoint.ts';

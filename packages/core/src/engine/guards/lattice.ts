@@ -2,8 +2,7 @@
 
 import { BUDGET_MEASURE_NAMES, BUDGET_MEASURES, type BudgetMeasure } from '../../config/budgetMeasures.ts';
 import { RECURSION_WARNING_RATIO } from '../../config/defaults.ts';
-import type { NewEvent } from '../../events/EventBus.ts';
-import type { EventScope, GuardEvidence } from '../../events/events.ts';
+import type { EventScope, GuardEvidence, NewEvent } from '../../events/events.ts';
 import { maskView } from '../../masking/maskView.ts';
 
 /** The guards of a run, by what they do when they trip. */

@@ -1,5 +1,5 @@
 import { MAX_RECURSION_DEPTH, RECURSION_WARNING_RATIO } from '../../config/defaults.ts';
-import { type EventSink, orchestratorEvents } from '../../events/EventBus.ts';
+import { type EventSink, orchestratorEvents } from '../../events/events.ts';
 
 /** Context of one invocation. The depth is stored here and not in a module variable, so that runs stay separate. */
 export interface LangGraphContext {

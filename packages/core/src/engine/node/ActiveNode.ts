@@ -7,7 +7,7 @@ import {
   type LangGraphRunnableConfig,
 } from '@langchain/langgraph';
 import type { ErrorCode } from '../../errors/DevsError.ts';
-import type { EventBus } from '../../events/EventBus.ts';
+import type { EventBus } from '../../events/events.ts';
 import type { NodeStore } from '../../state/RunStore.ts';
 import type { Wait } from '../../state/threads/WaitStore.ts';
 import { NodeActivities } from '../activity/StepActivities.ts';

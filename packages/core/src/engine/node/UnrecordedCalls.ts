@@ -1,4 +1,4 @@
-import { type NewEvent, newEventsOf } from '../../events/EventBus.ts';
+import { type NewEvent, newEventsOf } from '../../events/events.ts';
 import type { NodeExecution } from '../execution/nodeExecution.ts';
 
 interface AskedCall {

@@ -1,5 +1,4 @@
-import type { NewEvent } from '../../events/EventBus.ts';
-import type { EventScope } from '../../events/events.ts';
+import type { EventScope, NewEvent } from '../../events/events.ts';
 import { guardsIn, type NodeExecution } from '../execution/nodeExecution.ts';
 import { type GuardLevel, guardFact } from '../guards/lattice.ts';
 import { checkRecursionDepth } from '../guards/recursionGuard.ts';

@@ -6,7 +6,7 @@ import {
   type LangGraphRunnableConfig,
 } from '@langchain/langgraph';
 import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
-import { type NewEvent, newEventsOf } from '../../events/EventBus.ts';
+import { type NewEvent, newEventsOf } from '../../events/events.ts';
 import type { OpenedSession } from '../../state/gates/HitlSessionStore.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import { sha256Hex } from '../../values/canonicalJson.ts';
@@ -34,8 +34,8 @@ import type { NodeEngine } from '../graph/NodeEngine.ts';
 import { type GuardFinding, type GuardLevel, guardEvidence, guardFact } from '../guards/lattice.ts';
 import { budgetLevel, type ScopedUse } from '../guards/RunBudgets.ts';
 import { isWaitQuestion } from '../waits/waits.ts';
+import { MOST_REFUSALS, type RefusedCall, refusedCallIn } from './askDeclared.ts';
 import { depthLevel, depthOf } from './depth.ts';
-import { MOST_REFUSALS, type RefusedCall, refusedCallIn } from './refusedCalls.ts';
 
 /**
  * Records the questions a node is about to leave with, one session each; returns them with their ids. The only

@@ -26,7 +26,7 @@ import {
   type ParentCommand,
 } from '@langchain/langgraph';
 import { isDevsError } from '../../errors/DevsError.ts';
-import { type NewEvent, newEventsOf } from '../../events/EventBus.ts';
+import { type NewEvent, newEventsOf } from '../../events/events.ts';
 import type { NodeTurn } from '../../state/RunStore.ts';
 import type { TurnType } from '../../state/types.ts';
 import { makeLasting } from '../../values/lasting.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { GraphDrained, GraphInterrupt, isGraphBubbleUp } from '@langchain/langgraph';
 import { type OptionNames, withKnownNames } from '../../config/knownOptions.ts';
 import type { OnActivity } from '../../events/Activity.ts';
-import { type NewEvent, newEventsOf } from '../../events/EventBus.ts';
+import { type NewEvent, newEventsOf } from '../../events/events.ts';
 import type { StepEnd } from '../../state/RunStore.ts';
 import { type StepStore, stepKeyOf } from '../../state/steps/StepStore.ts';
 import type {

@@ -1,6 +1,9 @@
+import type { RunnableConfig } from '@langchain/core/runnables';
 import { type BaseCheckpointSaver, uuid5 } from '@langchain/langgraph-checkpoint';
 import { ambientConfig } from '../execution/ambientConfig.ts';
 import type { NodeExecution } from '../execution/nodeExecution.ts';
+import { yieldToEventLoop } from '../execution/yieldToEventLoop.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
 import { type ActiveNode, currentNode, type RecordedNode } from './ActiveNode.ts';
 import {
   type InnerLevel,
@@ -11,7 +14,36 @@ import {
   relativePlace,
 } from './innerRuns.ts';
 import { attemptOf, currentToolCall } from './toolCalls.ts';
-import { type CheckpointAt, isInFile, untilWritten } from './untilWritten.ts';
+
+/** A checkpoint that a task starts from. */
+export interface CheckpointAt {
+  readonly threadId: string;
+  readonly checkpointNs: string;
+  readonly checkpointId: string;
+}
+
+/** The engine's; a graph inside may have another one. */
+interface WritingSaver {
+  writing?(checkpointId: string): Promise<unknown> | null;
+}
+
+export const isInFile = (
+  { checkpointId, threadId }: Pick<CheckpointAt, 'threadId' | 'checkpointId'>,
+  { checkpoints }: Pick<EngineStore, 'checkpoints'>,
+): boolean => checkpoints.findSeq(checkpointId, threadId) !== null;
+
+/** Resolves once the checkpoint is in the file. LangGraph begins the tasks of an input earlier, and names them after it. */
+export async function untilWritten(
+  at: Pick<CheckpointAt, 'threadId' | 'checkpointId'>,
+  { configurable }: RunnableConfig,
+  store: Pick<EngineStore, 'checkpoints'>,
+): Promise<void> {
+  const saver = configurable?.['__pregel_checkpointer'] as WritingSaver | undefined;
+  const { checkpointId } = at;
+  if (isInFile(at, store)) return;
+  if (saver?.writing?.(checkpointId) == null) await yieldToEventLoop(); // LangGraph asks for it a few ticks later
+  await saver?.writing?.(checkpointId);
+}
 
 /** Where in a visit a step is: a name is used once in each place. */
 export interface StepPlace {

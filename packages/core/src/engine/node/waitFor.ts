@@ -2,7 +2,7 @@
 
 import { GraphDrained } from '@langchain/langgraph';
 import { type OptionNames, withKnownNames } from '../../config/knownOptions.ts';
-import type { EventSink } from '../../events/EventBus.ts';
+import type { EventSink } from '../../events/events.ts';
 import type { Principal } from '../../state/gates/hitlSession.ts';
 import type { EndedStatus } from '../../state/threads/threadRecords.ts';
 import type { NewWait, Wait, WaitKey } from '../../state/threads/WaitStore.ts';

@@ -3,7 +3,7 @@ import { openStateCopy } from '../../db/createDatabase.ts';
 import { onNews } from '../../db/FileWatch.ts';
 import { assertSameFile } from '../../db/fileIdentity.ts';
 import { DevsError } from '../../errors/DevsError.ts';
-import { EventBus } from '../../events/EventBus.ts';
+import { EventBus } from '../../events/events.ts';
 import { HERE } from '../../state/commits/CommitBarrier.ts';
 import type { GateEvent } from '../../state/events/GateEventStore.ts';
 import { awaitsInput } from '../../state/threads/threadRecords.ts';

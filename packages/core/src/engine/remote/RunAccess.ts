@@ -1,5 +1,5 @@
 import { DevsError } from '../../errors/DevsError.ts';
-import { EventBus } from '../../events/EventBus.ts';
+import { EventBus } from '../../events/events.ts';
 import { type HostIdentity, localHost } from '../../state/threads/hostIdentity.ts';
 import { isOver } from '../drive/outcome.ts';
 import type { AppFactory } from '../file/AppFactory.ts';

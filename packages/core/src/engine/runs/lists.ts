@@ -20,7 +20,7 @@ import type { RunDetails, RunInfo } from '../drive/RunResult.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { type Gate, gateOf, gatesOf, gateWithDeadlines } from '../gates/Gate.ts';
 import type { LimitUse } from '../guards/Budget.ts';
-import { assertLabels } from '../start/firstInput.ts';
+import { assertLabels } from '../start/RunStarts.ts';
 import { eventPosition, unknownCursor } from './gateEvents.ts';
 import type { GateFilter, GatePage, LabelFilter, RunFilter, RunPage, RunRelease } from './Runs.ts';
 

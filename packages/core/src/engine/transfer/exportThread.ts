@@ -13,9 +13,8 @@ import type { Engine } from '../drive/Engine.ts';
 import { threadBusy } from '../drive/lease.ts';
 import { isFrameQuestion } from '../gates/question.ts';
 import { openQuestions } from '../saver/openQuestions.ts';
-import { withDistinctVersions } from './distinctVersions.ts';
+import { taskWrites, withDistinctVersions } from './normalThread.ts';
 import { configAt, keepsDeltas, namespaceIn, readStoredThread, type StoredThread } from './StoredThread.ts';
-import { taskWrites } from './taskWrites.ts';
 import { type TransferRefusal, transferRefused } from './transferRefused.ts';
 
 /** Options of `exportThread`. */

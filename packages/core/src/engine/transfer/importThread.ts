@@ -3,7 +3,7 @@
 import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import { whenFree } from '../../db/busy.ts';
 import type { DevsError } from '../../errors/DevsError.ts';
-import type { EventSink } from '../../events/EventBus.ts';
+import type { EventSink } from '../../events/events.ts';
 import { hashBytes } from '../../state/blobs/BlobStore.ts';
 import type { InterruptedQuestion } from '../../state/gates/HitlSessionStore.ts';
 import { labelsOf } from '../../state/labels/runLabels.ts';
@@ -24,8 +24,7 @@ import { requiredId } from '../saver/checkpointConfig.ts';
 import { openQuestions, type PendingQuestion } from '../saver/openQuestions.ts';
 import { waitReason, waitSuspension } from '../waits/waits.ts';
 import { whyNotTaken } from './assertTakesThread.ts';
-import { withDistinctVersions } from './distinctVersions.ts';
-import { NotNormal, normalThread } from './normalThread.ts';
+import { NotNormal, normalThread, taskWrites, withDistinctVersions } from './normalThread.ts';
 import {
   configAt,
   keepsDeltas,
@@ -34,7 +33,6 @@ import {
   readStoredThread,
   type StoredThread,
 } from './StoredThread.ts';
-import { taskWrites } from './taskWrites.ts';
 import { type TransferRefusal, transferRefused } from './transferRefused.ts';
 
 /** A thread that becomes a run. `context`, `configurable`, `tags` and `metadata` are recorded as `start` records them. */

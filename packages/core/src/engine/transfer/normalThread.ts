@@ -1,18 +1,25 @@
+import { isDeepStrictEqual } from 'node:util';
+import type {
+  Checkpoint,
+  CheckpointPendingWrite,
+  CheckpointTuple,
+  PendingWrite,
+} from '@langchain/langgraph-checkpoint';
+import { hashBytes } from '../../state/blobs/BlobStore.ts';
+import { isRecord } from '../../values/isRecord.ts';
+import { nextNodes } from '../breakpoints/Breakpoint.ts';
+import { interruptId } from '../gates/question.ts';
+import { VERSIONED_FORMAT } from '../saver/checkpointConfig.ts';
+import { hasUnanswerable, isOutput, openQuestions } from '../saver/openQuestions.ts';
+import type { SqliteSaver } from '../saver/SqliteSaver.ts';
+import { namespaceIn, type StoredThread } from './StoredThread.ts';
+import type { TransferRefusal } from './transferRefused.ts';
+
 // A thread of any version of LangGraph, in the form that this one writes:
 //
 //   sends       are a channel, as savers read them before format 4.
 //   interrupts  have the id of this version.
 //   answers     without an id belong to their task; those of the past are gone.
-
-import { isDeepStrictEqual } from 'node:util';
-import type { Checkpoint, CheckpointPendingWrite, CheckpointTuple } from '@langchain/langgraph-checkpoint';
-import { isRecord } from '../../values/isRecord.ts';
-import { nextNodes } from '../breakpoints/Breakpoint.ts';
-import { interruptId } from '../gates/question.ts';
-import { VERSIONED_FORMAT } from '../saver/checkpointConfig.ts';
-import { hasUnanswerable, openQuestions } from '../saver/openQuestions.ts';
-import { namespaceIn, type StoredThread } from './StoredThread.ts';
-import type { TransferRefusal } from './transferRefused.ts';
 
 const INTERRUPT = '__interrupt__';
 const RESUME = '__resume__';
@@ -184,4 +191,99 @@ function answered(tuple: CheckpointTuple, question: string, answer: unknown): Ch
     return isAsker ? [[taskId, RESUME, [...before, answer]]] : [];
   });
   return { ...tuple, pendingWrites };
+}
+
+/** Writes of a task, as `putWrites` takes them. */
+export interface TaskWrites {
+  readonly taskId: string;
+  readonly taskPath: string;
+  readonly values: PendingWrite[];
+}
+
+/** Pending writes by task, in their order. Outputs are apart from LangGraph's own writes, so that each keeps its index. */
+export function taskWrites({ pendingWrites = [] }: CheckpointTuple): readonly TaskWrites[] {
+  const tasks = [...new Set(pendingWrites.map(([taskId]) => taskId))];
+  return tasks.flatMap((taskId, at) => {
+    const own = pendingWrites.filter(([id]) => id === taskId);
+    const groups = [
+      own.filter(([, channel]) => !isOutput(channel)),
+      own.filter(([, channel]) => isOutput(channel)),
+    ];
+    return groups
+      .filter((group) => group.length > 0)
+      .map((group) => ({
+        taskId,
+        taskPath: String(at).padStart(6, '0'), // a checkpointer sorts by it
+        values: group.map(([, channel, value]): PendingWrite => [channel, value]),
+      }));
+  });
+}
+
+type Versions = Readonly<Record<string, number>>;
+
+/** A checkpoint with its new channels. */
+interface VersionedCheckpoint {
+  readonly tuple: CheckpointTuple;
+  readonly newVersions: Record<string, number>;
+}
+
+/** 2^16 values of one version stay below the next whole number. */
+const FRACTION = 1 / 2 ** 16;
+
+/**
+ * Gives each value its own version. In LangGraph two branches of one checkpoint give two values the same version.
+ *
+ * @param tuples - Oldest first.
+ */
+export async function withDistinctVersions(
+  tuples: readonly CheckpointTuple[],
+  { serde }: Pick<SqliteSaver, 'serde'>,
+): Promise<readonly VersionedCheckpoint[]> {
+  const known = new Map<string, Map<string, number>>();
+  const versioned: VersionedCheckpoint[] = [];
+  for (const tuple of tuples) {
+    const { checkpoint } = tuple;
+    const moved: Record<string, number> = {};
+    const newVersions: Record<string, number> = {};
+    for (const [channel, version] of Object.entries(checkpoint.channel_versions as Versions)) {
+      const place = JSON.stringify([namespaceIn(tuple), channel, version]);
+      const values = known.get(place) ?? new Map<string, number>();
+      known.set(place, values);
+      const digest = await digestOf(checkpoint, channel, serde);
+      const unique = values.get(digest) ?? version + values.size * FRACTION;
+      if (!values.has(digest)) newVersions[channel] = unique;
+      values.set(digest, unique);
+      if (unique !== version) moved[channel] = unique;
+    }
+    versioned.push({ tuple: { ...tuple, checkpoint: withVersions(checkpoint, moved) }, newVersions });
+  }
+  return versioned;
+}
+
+async function digestOf(
+  { channel_values: values }: Checkpoint,
+  channel: string,
+  serde: SqliteSaver['serde'],
+): Promise<string> {
+  if (!Object.hasOwn(values, channel)) return '';
+  const [type, bytes] = await serde.dumpsTyped(values[channel]);
+  return `${type} ${Buffer.from(hashBytes(bytes)).toString('hex')}`;
+}
+
+/** A node that has seen the old version has seen the new one. */
+function withVersions(checkpoint: Checkpoint, moved: Versions): Checkpoint {
+  if (Object.keys(moved).length === 0) return checkpoint;
+  const before = checkpoint.channel_versions;
+  const versions_seen = Object.fromEntries(
+    Object.entries(checkpoint.versions_seen).map(([node, seen]) => [
+      node,
+      Object.fromEntries(
+        Object.entries(seen).map(([channel, version]) => [
+          channel,
+          version === before[channel] ? (moved[channel] ?? version) : version,
+        ]),
+      ),
+    ]),
+  );
+  return { ...checkpoint, channel_versions: { ...before, ...moved }, versions_seen };
 }

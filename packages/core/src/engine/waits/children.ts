@@ -5,7 +5,7 @@ import type { Database } from 'better-sqlite3';
 import type { OptionNames } from '../../config/knownOptions.ts';
 import { identityOf } from '../../db/fileIdentity.ts';
 import { DevsError } from '../../errors/DevsError.ts';
-import type { EventSink } from '../../events/EventBus.ts';
+import type { EventSink } from '../../events/events.ts';
 import type { StateFile } from '../../state/StateFile.ts';
 import type { StopControl } from '../execution/StopControl.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';

@@ -16,7 +16,7 @@
 // Another kind of wait is a purpose in WaitStore, what comes for it in `WAIT_KINDS`, how a run that it makes due is
 // found in `WaitStore.ts`, and a function beside `sleep` that calls `waitHere`.
 
-import type { EventSink } from '../../events/EventBus.ts';
+import type { EventSink } from '../../events/events.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import type { Principal } from '../../state/gates/hitlSession.ts';
 import type { StateFile } from '../../state/StateFile.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { EventBus } from '../EventBus.ts';
+import { EventBus } from '../events.ts';
 
 const PAYLOAD = { depth: 20, limit: 25 } as const;
 

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect, onTestFinished } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
-import { EventBus } from '../../events/EventBus.ts';
+import { EventBus } from '../../events/events.ts';
 import { Child } from '../../state/__tests__/Child.ts';
 import { leaseFence } from '../../state/commits/Fence.ts';
 import { EventStore } from '../../state/events/EventStore.ts';

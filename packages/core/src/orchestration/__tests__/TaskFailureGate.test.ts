@@ -6,7 +6,7 @@ import { repeating, twoSteps } from '../../engine/__tests__/ownGraph.ts';
 import { durable } from '../../engine/app/durable.ts';
 import { internalsOf } from '../../engine/file/FileApp.ts';
 import { GraphSuspendedSignal } from '../../engine/gates/GraphSuspendedSignal.ts';
-import { EventBus } from '../../events/EventBus.ts';
+import { EventBus } from '../../events/events.ts';
 import { Child } from '../../state/__tests__/Child.ts';
 import { leaseFence } from '../../state/commits/Fence.ts';
 import { EventStore } from '../../state/events/EventStore.ts';

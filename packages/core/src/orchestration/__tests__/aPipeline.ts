@@ -5,9 +5,9 @@ import { loadOrchestratorConfig, type OrchestratorConfig } from '../../config/or
 import { ada } from '../../engine/__tests__/ownGraph.ts';
 import { internalsOf } from '../../engine/file/FileApp.ts';
 import type { Gate, GateAnswer } from '../../engine/gates/Gate.ts';
-import { EventBus } from '../../events/EventBus.ts';
+import { EventBus } from '../../events/events.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
-import { orchestrationApp } from '../orchestrationApp.ts';
+import { orchestrationApp } from '../graph.ts';
 import type { Checks, StageAgents } from '../ports.ts';
 import { AT } from './aState.ts';
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
-import { EventBus } from '../../events/EventBus.ts';
+import { EventBus } from '../../events/events.ts';
 import { Orchestrator } from '../../surface/Orchestrator.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
 

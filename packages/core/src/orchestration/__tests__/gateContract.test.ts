@@ -5,8 +5,8 @@ import { loadOrchestratorConfig } from '../../config/orchestratorConfig.ts';
 import { runMigrations } from '../../db/migrate.ts';
 import { MIGRATIONS } from '../../db/migrations/index.ts';
 import { internalsOf } from '../../engine/file/FileApp.ts';
+import { orchestrationApp } from '../graph.ts';
 import * as door from '../index.ts';
-import { orchestrationApp } from '../orchestrationApp.ts';
 import { TaskFailureGate } from '../TaskFailureGate.ts';
 import type { GraphState } from '../types.ts';
 

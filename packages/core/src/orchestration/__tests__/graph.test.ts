@@ -2,7 +2,7 @@ import { Command, isInterrupted, MemorySaver } from '@langchain/langgraph';
 import { describe, expect, test as plainTest } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
-import { EventBus } from '../../events/EventBus.ts';
+import { EventBus } from '../../events/events.ts';
 import { CheckpointPersister } from '../../state/CheckpointPersister.ts';
 import {
   approveDesignNode,

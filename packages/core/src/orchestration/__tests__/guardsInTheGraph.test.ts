@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test as plainTest, vi } from 'vitest'
 import { test } from '../../../test/support/fixtures.ts';
 import { CHECKPOINT_WINDOW, MAX_RECURSION_DEPTH } from '../../config/defaults.ts';
 import * as config from '../../config/orchestratorConfig.ts';
-import { EventBus } from '../../events/EventBus.ts';
+import { EventBus } from '../../events/events.ts';
 import { EventStore } from '../../state/events/EventStore.ts';
 import { Orchestrator } from '../../surface/Orchestrator.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';

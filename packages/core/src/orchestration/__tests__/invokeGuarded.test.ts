@@ -8,7 +8,7 @@ import { durable } from '../../engine/app/durable.ts';
 import { internalsOf } from '../../engine/file/FileApp.ts';
 import { GraphSuspendedSignal } from '../../engine/gates/GraphSuspendedSignal.ts';
 import { invokeGuarded } from '../../engine/node/runNode.ts';
-import { EventBus } from '../../events/EventBus.ts';
+import { EventBus } from '../../events/events.ts';
 import { OrchestrationGraph } from '../graph.ts';
 import { aState } from './aState.ts';
 

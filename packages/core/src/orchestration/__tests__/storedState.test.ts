@@ -5,10 +5,10 @@ import { test } from '../../../test/support/fixtures.ts';
 import { orchestratorConfigOf } from '../../config/orchestratorConfig.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
 import { internalsOf } from '../../engine/file/FileApp.ts';
-import { EventBus } from '../../events/EventBus.ts';
+import { EventBus } from '../../events/events.ts';
 import { Orchestrator } from '../../surface/Orchestrator.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
-import { orchestrationApp } from '../orchestrationApp.ts';
+import { orchestrationApp } from '../graph.ts';
 import { storedState } from '../storedState.ts';
 
 const ID = 'csv-export';

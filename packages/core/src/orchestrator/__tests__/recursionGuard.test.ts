@@ -13,7 +13,7 @@ import { test } from '../../../test/support/fixtures.ts';
 import { runByLangGraph } from '../../../test/support/runByLangGraph.ts';
 import { type CompiledLangGraph, recurse } from '../../engine/frames/recurse.ts';
 import type { WindowedSaver } from '../../engine/saver/WindowedSaver.ts';
-import { EventBus, orchestratorEvents } from '../../events/EventBus.ts';
+import { EventBus, orchestratorEvents } from '../../events/events.ts';
 import { type FrameCheckpoint, runGraphIteratively } from '../../orchestration/flatIterativeAdapter.ts';
 import { OrchestrationGraph } from '../../orchestration/graph.ts';
 import { checkRecursionDepth, type LangGraphContext } from '../../orchestration/recursionGuard.ts';

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
-import { EventBus } from '../../events/EventBus.ts';
+import { EventBus } from '../../events/events.ts';
 import { immediateTransaction } from '../commits/immediateTransaction.ts';
 import { EventOutbox } from '../events/EventOutbox.ts';
 import { EventStore } from '../events/EventStore.ts';

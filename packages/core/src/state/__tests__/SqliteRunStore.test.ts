@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect, onTestFinished } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
-import { EventBus } from '../../events/EventBus.ts';
+import { EventBus } from '../../events/events.ts';
 import { SqliteRunStore } from '../SqliteRunStore.ts';
 import { StateFile } from '../StateFile.ts';
 import { aThread } from './aThread.ts';

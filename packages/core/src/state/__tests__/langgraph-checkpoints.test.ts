@@ -5,7 +5,7 @@ import { test } from '../../../test/support/fixtures.ts';
 import { interceptStatements } from '../../../test/support/interceptStatements.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
 import { DevsError } from '../../errors/DevsError.ts';
-import { EventBus } from '../../events/EventBus.ts';
+import { EventBus } from '../../events/events.ts';
 import { CheckpointPersister } from '../CheckpointPersister.ts';
 import { RunRemover } from '../runs/RunRemover.ts';
 import { StateFile } from '../StateFile.ts';

@@ -1,7 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { openParts, type TransactionPart } from '../../db/prepare.ts';
-import type { EventSink } from '../../events/EventBus.ts';
-import type { EventName, EventScope, OrchestratorEvents } from '../../events/events.ts';
+import type { EventName, EventScope, EventSink, OrchestratorEvents } from '../../events/events.ts';
 import { type CommitBarrier, HERE } from '../commits/CommitBarrier.ts';
 import { EventStore } from './EventStore.ts';
 

@@ -37,10 +37,12 @@ import {
   type PipelineFile,
   type PipelineHome,
   type PipelineSurroundings,
+  type Removal,
+  type RemovedRun,
   type RunListPage,
+  removeRun,
   type StateNews,
 } from '../PipelineFiles.ts';
-import { type Removal, type RemovedRun, removeRun } from '../removeRun.ts';
 import { type PipelineResult, type PipelineRunInfo, runStatus, statusListed } from '../views.ts';
 import type { RemotePipeline } from './remotePipeline.ts';
 

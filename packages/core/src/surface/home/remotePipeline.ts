@@ -13,17 +13,20 @@ import type {
   Runs,
 } from '../../engine/runs/Runs.ts';
 import type { NewRunRecord } from '../../engine/start/RunStarts.ts';
-import { type OrchestrationPlan, orchestrationPlan } from '../../orchestration/orchestrationApp.ts';
+import { type OrchestrationPlan, orchestrationPlan } from '../../orchestration/graph.ts';
 import type { OpenOptions, RunWorkspace, Workspace } from '../../orchestration/ports.ts';
 import { gitRecord } from '../../state/GitPackStore.ts';
 import { PipelineApp, type PipelineAppOptions } from '../PipelineApp.ts';
 import {
+  assertRemovable,
   type DriveRunOptions,
   driveRun,
   type PipelineFile,
   type PipelineSurroundings,
+  type Removal,
+  type RemovedRun,
+  removeRun,
 } from '../PipelineFiles.ts';
-import { assertRemovable, type Removal, type RemovedRun, removeRun } from '../removeRun.ts';
 import { listedStatus, type PipelineResult, runStatus } from '../views.ts';
 
 /** What the pipeline's runs are called among those of other graphs. */

@@ -4,7 +4,7 @@ import { asHuman, type Principal, principalText } from '../../engine/gates/princ
 import { DevsError } from '../../errors/DevsError.ts';
 import { scrub } from '../../masking/scrub.ts';
 import { isDagApproved } from '../../orchestration/gates/artifacts.ts';
-import type { OpenPipeline } from '../../orchestration/orchestrationApp.ts';
+import type { OpenPipeline } from '../../orchestration/graph.ts';
 import type { BranchMove, Delivery, Driver, Rescue } from '../../orchestration/ports.ts';
 import { withCurrentCommits } from '../../orchestration/storedState.ts';
 import { ability, driverOf, singleLine } from '../../orchestration/task/openWorkspace.ts';

@@ -15,7 +15,7 @@ import type {
   RunRelease,
   Runs,
 } from '../../../src/engine/runs/Runs.ts';
-import { EventBus } from '../../../src/events/EventBus.ts';
+import { EventBus } from '../../../src/events/events.ts';
 import { immediateBarrier } from '../../../src/state/commits/CommitBarrier.ts';
 import type { GateEvent } from '../../../src/state/events/GateEventStore.ts';
 import { hashOf, sha256Hex } from '../../../src/values/canonicalJson.ts';

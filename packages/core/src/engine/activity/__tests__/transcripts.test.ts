@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import type { Activity, ActivityScope, OnActivity } from '../../../events/Activity.ts';
-import { EventBus } from '../../../events/EventBus.ts';
+import { EventBus } from '../../../events/events.ts';
 import { doctor } from '../../../state/doctor/doctor.ts';
 import { EventStore } from '../../../state/events/EventStore.ts';
 import { TranscriptStore } from '../../../state/steps/TranscriptStore.ts';

@@ -5,8 +5,7 @@ import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { test } from '../../../../test/support/fixtures.ts';
 import { durable } from '../../app/durable.ts';
-import { recordCalls } from '../recordCalls.ts';
-import { recordedSubagents } from '../recordedSubagents.ts';
+import { recordCalls, recordedSubagents } from '../recordCalls.ts';
 import { ScriptedModel } from './agent.ts';
 
 const model = new ScriptedModel([{ text: 'Hi.' }]);

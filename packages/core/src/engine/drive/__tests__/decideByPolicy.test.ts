@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
-import { EventBus } from '../../../events/EventBus.ts';
+import { EventBus } from '../../../events/events.ts';
 import { PIPELINE_GATES } from '../../../orchestration/gates/pipelineGates.ts';
 import { aQuestion, HASH } from '../../../state/__tests__/aQuestion.ts';
 import { aThread } from '../../../state/__tests__/aThread.ts';

@@ -10,7 +10,7 @@ import { HAS_FILES, notThroughRuns, ofOneFile } from '../../../../test/support/r
 import { MAX_RECURSION_DEPTH } from '../../../config/defaults.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { DevsError, isDevsError } from '../../../errors/DevsError.ts';
-import { EventBus } from '../../../events/EventBus.ts';
+import { EventBus } from '../../../events/events.ts';
 import { everyTable } from '../../../orchestration/__tests__/everyTable.ts';
 import { EventStore } from '../../../state/events/EventStore.ts';
 import { localHost } from '../../../state/threads/hostIdentity.ts';

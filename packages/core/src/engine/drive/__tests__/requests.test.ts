@@ -11,7 +11,7 @@ import { DevsError } from '../../../errors/DevsError.ts';
 import { localHost } from '../../../state/threads/hostIdentity.ts';
 import { internalsOf } from '../../file/FileApp.ts';
 import { step } from '../../node/step.ts';
-import { pendingStop, recordStop } from '../stopRequests.ts';
+import { pendingStop, recordStop } from '../signals.ts';
 
 const State = Annotation.Root({ rounds: Annotation<number>() });
 const ada = { kind: 'human', id: 'ada' } as const;

@@ -4,7 +4,7 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { durable } from '../../../../test/support/runs/durable.ts';
-import { EventBus } from '../../../events/EventBus.ts';
+import { EventBus } from '../../../events/events.ts';
 import { EventStore } from '../../../state/events/EventStore.ts';
 import { ada, circle, repeating, twoSteps } from '../../__tests__/ownGraph.ts';
 import { EngineFaults } from '../../execution/EngineFaults.ts';

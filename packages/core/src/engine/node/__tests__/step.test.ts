@@ -12,7 +12,7 @@ import { only } from '../../../../test/support/only.ts';
 import { durable } from '../../../../test/support/runs/durable.ts';
 import { plant } from '../../../../test/support/runs/places.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
-import { EventBus } from '../../../events/EventBus.ts';
+import { EventBus } from '../../../events/events.ts';
 import { doctor } from '../../../state/doctor/doctor.ts';
 import {
   ada,

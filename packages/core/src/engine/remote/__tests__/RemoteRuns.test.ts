@@ -1,7 +1,7 @@
 import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
 import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
-import { EventBus } from '../../../events/EventBus.ts';
+import { EventBus } from '../../../events/events.ts';
 import { ThreadStore } from '../../../state/threads/ThreadStore.ts';
 import { MemoryRuns } from '../../../testing/MemoryRuns.ts';
 import { durable } from '../../app/durable.ts';
