@@ -19,7 +19,7 @@ import { holdRun } from './lease.ts';
 import { type GraphParts, stageCancelledCalls } from './openToolCalls.ts';
 import { isOver, saveRunStatus } from './outcome.ts';
 
-// Requests that a run stops, each with the person or policy that makes it.
+// Signals to a run, and requests that it stops, each with the person or policy that makes it.
 
 /** How a run is paused. */
 export interface PauseOptions {
@@ -133,8 +133,6 @@ function stopView({ kind, payload, createdAt }: Signal): StopView {
   const stop = kind === 'cancel' ? 'cancel' : abort === true ? 'abort' : 'pause';
   return { stop, principal: by, at: new Date(createdAt).toISOString() };
 }
-
-// Writes signals, and requests to cancel, into a run's file.
 
 /** Sender and id of a signal. */
 export interface SignalOptions {

@@ -32,7 +32,7 @@ import { type Budget, parseBudget } from '../guards/Budget.ts';
 import type { PreparedRun } from '../waits/children.ts';
 import { assertFirstTurn, assertTurnInput, startTurn } from './turns.ts';
 
-// A run that was recorded before its first input, and that input.
+// How a run begins: recorded with its input, or before it.
 
 /** The labels of a run that is recorded before its first input. */
 export interface NewRunLabels {
