@@ -1,5 +1,6 @@
 // The names of the options that an app takes, method by method. The compiler asks for a missing name.
 
+import { assertDurability } from '../../config/durability.ts';
 import { type OptionNames, withKnownNames } from '../../config/knownOptions.ts';
 import type { PauseOptions } from '../../state/threads/SignalStore.ts';
 import type { RunDueOptions } from '../drive/drive.ts';
@@ -25,6 +26,7 @@ export const APP_OPTIONS = {
   budget: true,
   prices: true,
   streams: true,
+  durability: true,
   version: true,
   secrets: true,
   events: true,
@@ -59,6 +61,7 @@ const RUN = {
   abort: true,
   callbacks: true,
   throwOnFailure: true,
+  durability: true,
 } satisfies OptionNames<ExecuteOptions>;
 
 const LABELS = { metadata: true, tags: true } as const;
@@ -116,9 +119,12 @@ const METHODS = {
   } satisfies OptionNames<RunFilter>,
 } as const;
 
-/** Options of a method of an app, once their names were checked. @throws TypeError for one that there is not. */
-export const optionsOf = <Options extends object>(method: keyof typeof METHODS, given: Options): Options =>
-  withKnownNames(`app.${method}()`, given, METHODS[method]);
+/** Options of a method of an app, once their names were checked. @throws TypeError for one that there is not, RangeError. */
+export function optionsOf<Options extends object>(method: keyof typeof METHODS, given: Options): Options {
+  const options = withKnownNames(`app.${method}()`, given, METHODS[method]);
+  if ('durability' in options) assertDurability(`app.${method}()`, options.durability);
+  return options;
+}
 
 /** @throws TypeError for a guard's option that there is not. */
 export function assertGuardNames(guards: object | undefined): void {

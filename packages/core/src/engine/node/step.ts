@@ -23,7 +23,7 @@ import {
   resultToRecord,
 } from '../execution/EngineFaults.ts';
 import { asThrowable } from '../execution/thrown.ts';
-import { SUPER_STEP_SLICE_MS, shouldYield, yieldToEventLoop } from '../execution/yieldToEventLoop.ts';
+import { nodeSliceMs, shouldYield, yieldToEventLoop } from '../execution/yieldToEventLoop.ts';
 import { interruptAsking, type Question, questionAbout } from '../gates/question.ts';
 import { guardFact, warningLevel } from '../guards/lattice.ts';
 import { type AskedCall, type BudgetVerdict, budgetLevel, type ScopedUse } from '../guards/RunBudgets.ts';
@@ -108,7 +108,7 @@ export async function step<T>(name: string, fn: StepFunction<T>, options: StepOp
   if (!isRecorded(active)) return callUnrecorded(active, { ...active.visit, lgTaskId: place.id, name }, fn);
   if (active.fault !== null) throw active.fault;
   try {
-    while (shouldYield(SUPER_STEP_SLICE_MS)) await yieldToEventLoop();
+    while (shouldYield(nodeSliceMs())) await yieldToEventLoop();
     const key = recordedKey(active, place, name);
     const { isRetry } = place;
     const id = key instanceof Promise ? await key : key;
@@ -213,6 +213,8 @@ async function makeCall<T>(
     if (diedAt(`in step ${step.name}`)) await neverEnds();
     const result = await resultToRecord(value, step.name, store);
     told.end();
+    // The calls of many runs may have returned in one turn.
+    while (shouldYield(nodeSliceMs())) await yieldToEventLoop();
     await recordEnd(active, { ...step, attempt }, finished(active, step, attempt, { result, reports, told }));
     const answered = runs.pending();
     if (answered !== null) await answered;
