@@ -5,6 +5,7 @@
 //   pnpm chaos --kills 1000        as many as wanted
 //   pnpm chaos --review --kills 50 runs whose code is reviewed after every task or epic, and sent back once
 //   pnpm chaos --seed 42           the scenarios, moments and latencies of that seed; where a kill falls may differ
+//   pnpm chaos --durability sync   own graphs of that mode alone, sync or async
 //   pnpm chaos --chains 2          runs at the same time; 3 without it
 //   pnpm chaos --cluster           workers of a cluster on PostgreSQL, killed, frozen, and PostgreSQL as the power goes out;
 //                                  then good runs beside poisonous ones, and failovers between two claims of a run
@@ -20,6 +21,7 @@ const { values } = parseArgs({
     kills: { type: 'string', default: '100' },
     seed: { type: 'string', default: String(randomInt(2 ** 31)) },
     chains: { type: 'string', default: '3' },
+    durability: { type: 'string' },
     review: { type: 'boolean', default: false },
     cluster: { type: 'boolean', default: false },
     only: { type: 'string' },
@@ -37,6 +39,10 @@ function wholeNumber(name, least) {
   process.exit(2);
 }
 
+if (values.durability !== undefined && !['sync', 'async'].includes(values.durability)) {
+  process.stderr.write(`--durability: expected sync or async, got ${JSON.stringify(values.durability)}\n`);
+  process.exit(2);
+}
 const kills = wholeNumber('kills', 1);
 const seed = wholeNumber('seed', 0);
 const chains = wholeNumber('chains', 1);
@@ -144,6 +150,7 @@ if (values.cluster) await onCluster();
 process.stderr.write(`chaos: ${kills} kills, seed ${seed}\n`);
 const report = await runChaos({
   kills: { pipeline, ownGraph: kills - pipeline },
+  ...(values.durability !== undefined && { durability: values.durability }),
   ...(values.review && { pipelines: REVIEWERS, share: 0.5 }),
   seed,
   chains,

@@ -13,6 +13,8 @@ export interface ChaosOptions {
   readonly kills: { readonly pipeline: number; readonly ownGraph: number };
   /** What is killed under `pipeline`, in turn. @defaultValue {@link PIPELINES} */
   readonly pipelines?: readonly Scenario[];
+  /** Own graphs of this mode alone. @defaultValue both */
+  readonly durability?: Scenario['durability'];
   /** How many of the processes are to be killed, while there are kills left. @defaultValue 1 */
   readonly share?: number;
   /**
@@ -125,8 +127,9 @@ class Campaign {
   }
 
   async #killedRun(kind: Kind, server: ModelServer): Promise<void> {
-    const { pipelines = PIPELINES } = this.#options;
-    const scenarios = kind === 'pipeline' ? pipelines : OWN_GRAPHS;
+    const { pipelines = PIPELINES, durability } = this.#options;
+    const ownGraphs = OWN_GRAPHS.filter((own) => durability === undefined || own.durability === durability);
+    const scenarios = kind === 'pipeline' ? pipelines : ownGraphs;
     const scenario = scenarios[this.#started[kind]++ % scenarios.length] as Scenario;
     const reference = await this.#reference(scenario, server); // before: the server waits until nobody is connected
     const number = ++this.#runs;

@@ -16,6 +16,8 @@ export interface Scenario {
   readonly gates: 'auto' | 'human';
   /** Nodes that run at the same time, at most. */
   readonly branches: number;
+  /** Of own graphs. */
+  readonly durability?: 'sync' | 'async';
   /** A human puts a version of their own in the place of what a gate of the pipeline shows, then approves that. */
   readonly edits?: true;
   /** How far the pipeline is driven, one after the other; then to its end. */
@@ -42,9 +44,14 @@ const pipeline = (workspace: Scenario['workspace'], gates: Scenario['gates']): S
   branches: 1,
 });
 
-const ownGraph = (graph: 'example' | 'branches', branches: number): Scenario => ({
-  name: `own graph, ${graph}`,
+const ownGraph = (
+  graph: 'example' | 'branches',
+  branches: number,
+  durability: 'sync' | 'async',
+): Scenario => ({
+  name: `own graph, ${graph}, ${durability}`,
   graph,
+  durability,
   workspace: 'file',
   gates: 'human',
   branches,
@@ -91,4 +98,9 @@ export const REVIEWERS: readonly Scenario[] = [
   reviewed('epic', 'file'),
 ];
 
-export const OWN_GRAPHS: readonly Scenario[] = [ownGraph('example', 1), ownGraph('branches', 2)];
+export const OWN_GRAPHS: readonly Scenario[] = [
+  ownGraph('example', 1, 'async'),
+  ownGraph('branches', 2, 'async'),
+  ownGraph('example', 1, 'sync'),
+  ownGraph('branches', 2, 'sync'),
+];

@@ -63,13 +63,13 @@ export function openSubject(options: SubjectOptions): Promise<Subject> | Subject
   const ask: Ask = (what, text, key) => model.ask(what, { text }, key);
   const file = join(dir, '.devs', 'state.sqlite');
   const input = { topic: 'green tea' };
-  if (scenario.graph === 'branches') return ownGraph(gatedBranches(file, ask), input);
+  if (scenario.graph === 'branches') return ownGraph(gatedBranches(file, ask), input, scenario);
   const world = {
     model: (prompt: string, key: string) => ask('model', prompt, key),
     publish: (post: string, key: string) => ask('publish', post, key),
     announce: async (url: string, key: string) => void (await ask('model', `Announce ${url}`, key)),
   };
-  return ownGraph(publishing(file, world), input);
+  return ownGraph(publishing(file, world), input, scenario);
 }
 
 export function workspaceOf({ scenario, dir }: Pick<SubjectOptions, 'scenario' | 'dir'>): Workspace {
@@ -134,11 +134,15 @@ function comparable(state: GraphState | null, { workspace }: Scenario): unknown 
   return { ...state, hitlDecisions };
 }
 
-function ownGraph<Graph, State, Update>(app: DurableApp<Graph, State, Update>, input: Update): Subject {
+function ownGraph<Graph, State, Update>(
+  app: DurableApp<Graph, State, Update>,
+  input: Update,
+  { durability = 'async' }: Scenario,
+): Subject {
   return {
     events: app.events,
     async drive() {
-      const { status, reason, values } = await app.run(RUN_ID, input, { throwOnFailure: false });
+      const { status, reason, values } = await app.run(RUN_ID, input, { durability, throwOnFailure: false });
       return { status, reason, values, commits: [], tree: null };
     },
     gates: () => app.gates(RUN_ID),

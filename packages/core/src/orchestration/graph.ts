@@ -228,7 +228,11 @@ export function orchestrationPlan(
   const guards = { maxDepth: config.maxRecursionDepth, entropyThreshold: config.hitlEntropyThreshold };
   return planApp(
     orchestrationBuilder(pipeline),
-    { ...options, guards, limits: pipelineLimits(options.limits), streams: false }, // it has a log of its own
+    {
+      ...{ ...options, guards, limits: pipelineLimits(options.limits) },
+      streams: false, // it has a log of its own
+      durability: 'sync', // a Thought is on disk before its node works, an Action before the next
+    },
     {
       profile: pipelineProfile,
       endOf: endOfPipeline,

@@ -125,7 +125,7 @@ export interface NodeStore extends Pick<CommitBarrier, 'pending' | 'keepsUp'> {
   /** What the run was started with, or was told since, by its name; `undefined` where there is none. */
   policyOf(threadId: string, name: string): unknown;
 
-  /** The Thought, before the node works. It is on record when this returns. */
+  /** The Thought, before the node works. It is on record when this returns; as {@link leave} of a driver that writes late. */
   enter(at: WriteScope, turn: NodeTurn): void;
 
   /**

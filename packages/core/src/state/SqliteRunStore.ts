@@ -97,8 +97,15 @@ export class SqliteRunStore implements RunStore {
     return this.#file.threads.policyOf(threadId, name);
   }
 
-  enter(at: WriteScope, turn: NodeTurn): void {
-    this.#file.commit(this.#recording(at, turn));
+  enter({ threadId, epoch }: WriteScope, turn: NodeTurn): void {
+    const record = this.#recording({ threadId, epoch }, turn);
+    if (epoch === null || !this.#file.writesLate({ threadId, epoch })) {
+      this.#file.commit(record);
+      return;
+    }
+    // Who has lost the run, or was refused a write that was late, begins no node.
+    this.#file.fenceOf({ threadId, epoch }).assertInTx();
+    this.#file.withNext({ threadId, epoch }, record);
   }
 
   leave({ threadId, epoch }: WriteScope, turn: NodeTurn): void {

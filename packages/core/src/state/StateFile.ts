@@ -5,6 +5,8 @@ import { GraphCheckpointStore } from './checkpoints/GraphCheckpointStore.ts';
 import { type CommitBarrier, HERE } from './commits/CommitBarrier.ts';
 import { type Fence, leaseFence, NO_FENCE } from './commits/Fence.ts';
 import {
+  commitFailed,
+  commitLate,
   endLateWrites,
   type FencedLease,
   hasLateWrites,
@@ -72,6 +74,8 @@ export class StateFile {
   readonly outbox: EventOutbox;
   /** Awaited before anything leaves that rests on what was committed. */
   readonly outlet: CommitBarrier;
+  /** Runs whose drivers write late, by their ids. */
+  readonly #late = new Map<string, { readonly epoch: number; readonly afterProgress: boolean }>();
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database, { events, outlet = HERE, ...seams }: StateFileOptions) {
@@ -137,8 +141,34 @@ export class StateFile {
    * out again from what is committed. Refused, it stops its run, which writes nothing more under this lease.
    */
   withNext(lease: FencedLease, work: (emit: EventSink['emit']) => void): void {
+    commitFailed(this.db);
     const write = (): void => work(this.#emit);
     withNextCommit(this.db, { lease, write, committed: () => this.outbox.flush() });
+  }
+
+  /**
+   * The driver of a run goes on before its progress is on disk, until {@link endWrites}. What is on its way from here to another
+   * place has a measure of its own, {@link CommitBarrier.keepsUp}.
+   *
+   * @param afterProgress - Only once it has made progress under this lease.
+   */
+  mayWriteLate(
+    { threadId, epoch }: FencedLease,
+    { afterProgress }: { readonly afterProgress: boolean },
+  ): void {
+    if (this.outlet === HERE) this.#late.set(threadId, { epoch, afterProgress });
+  }
+
+  /** Whether the progress of this driver may be written with the next {@link commit}. */
+  writesLate({ threadId, epoch }: WriteScope): boolean {
+    const late = this.#late.get(threadId);
+    if (late === undefined || late.epoch !== epoch) return false;
+    return !late.afterProgress || this.threads.hasProgressed({ threadId, epoch });
+  }
+
+  /** Commits what waits for the next {@link commit}. @throws DevsError as {@link commit}. */
+  commitLate(): void {
+    commitLate(this.db);
   }
 
   /** Whether something of a run is done with the next {@link commit}. */
@@ -149,6 +179,7 @@ export class StateFile {
   /** Whoever held this lease writes nothing more under it. */
   endWrites(lease: FencedLease): void {
     endLateWrites(this.db, lease);
+    if (this.#late.get(lease.threadId)?.epoch === lease.epoch) this.#late.delete(lease.threadId);
   }
 
   readonly #emit: EventSink['emit'] = (name, payload, scope = {}) => this.outbox.record(name, payload, scope);

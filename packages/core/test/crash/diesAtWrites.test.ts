@@ -7,7 +7,7 @@ import { notThroughRuns, ofOneFile } from '../support/runs/where.ts';
 import { tried } from '../support/tried.ts';
 import { Lives, leftAfter, mayBeBetween, placesIn } from './scenarios/Lives.ts';
 import type { Scenario, Side } from './scenarios/Scenario.ts';
-import { named } from './scenarios/scenarios.ts';
+import { inModes } from './scenarios/scenarios.ts';
 
 /** Multiplies the deaths of each scenario, up to one at each write. */
 const DEATHS = howMany('DEVS_LIFE_DEATHS', 1);
@@ -24,14 +24,14 @@ function deathsIn(total: number, scenario: Scenario) {
 const whereOf = ({ throughRuns }: Scenario) =>
   throughRuns === true ? ofOneFile('dies at a write') : notThroughRuns('asks another method');
 
-describe.each(named(({ deaths }) => deaths.atWrites !== undefined))(
-  '%s, in processes that die at any write',
-  (_what, scenario) => {
+describe.each(inModes(({ deaths }) => deaths.atWrites !== undefined, DEATHS > 1))(
+  '%s, %s, in processes that die at any write',
+  (_what, durability, scenario) => {
     test('comes to what it comes to without a death', {
       ...whereOf(scenario),
       timeout: longer(300_000, DEATHS / 10),
     }, async ({ dbPath, task }) => {
-      const lives = await Lives.of(scenario, dbPath, durable);
+      const lives = await Lives.of(scenario, dbPath, durable, durability);
       const heir = lives.heir();
       const whole = await heir.live('whole');
       expect(await lives.left('whole', whole?.outcome)).toEqual(await leftAfter(scenario, 'whole', null));

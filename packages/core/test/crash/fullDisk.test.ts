@@ -21,7 +21,7 @@ describe('a run on a file that can grow no further', () => {
       })
       .addEdge(START, 'work')
       .addConditionalEdges('work', ({ done }) => (done < 12 ? 'work' : END));
-    const app = durable(builder, { db, guards: { maxDepth: 100 } });
+    const app = durable(builder, { db, durability: 'sync', guards: { maxDepth: 100 } });
     const pages = db.pragma('page_count', { simple: true }) as number;
     db.pragma(`max_page_count = ${pages + 150}`);
 

@@ -9,7 +9,7 @@ import type { TsProcess } from '../support/spawnTs.ts';
 import { tried } from '../support/tried.ts';
 import { Lives, leftAfter, mayBeBetween, placesIn } from './scenarios/Lives.ts';
 import type { Scenario } from './scenarios/Scenario.ts';
-import { named } from './scenarios/scenarios.ts';
+import { inModes, named } from './scenarios/scenarios.ts';
 
 /** Multiplies the kills of each scenario, up to one at each statement. */
 const KILLS = howMany('DEVS_LIFE_KILLS', 1);
@@ -40,13 +40,13 @@ async function killedAt(scenario: Scenario, lives: Lives, place: number | string
   return true;
 }
 
-describe.each(named(({ deaths }) => deaths.byKill !== undefined))(
-  '%s, in a process that is killed at a statement',
-  (_what, scenario) => {
+describe.each(inModes(({ deaths }) => deaths.byKill !== undefined, KILLS > 1))(
+  '%s, %s, in a process that is killed at a statement',
+  (_what, durability, scenario) => {
     test('comes in the next to what it comes to without a death', {
       timeout: longer(120_000, KILLS / 2),
     }, async ({ dbPath, task, annotate }) => {
-      const lives = await Lives.of(scenario, dbPath, durable);
+      const lives = await Lives.of(scenario, dbPath, durable, durability);
       const statements = await lives.statements('whole');
       const places = placesIn(statements, (scenario.deaths.byKill ?? 0) * KILLS, scenario);
       await annotate(`killed at statements ${places.join(', ')} of ${statements}`);

@@ -44,7 +44,7 @@ describe('a journal that cannot be written', () => {
         db.exec('DROP TRIGGER broken');
         return { log: ['first'] };
       }),
-      { db },
+      { db, durability: 'sync' },
     );
     expect((await app.run('run', {})).status).toBe('completed');
     const turns = new CheckpointPersister(db).loadForTask('run');

@@ -32,6 +32,11 @@ function counting(visits: number, work: () => unknown) {
     .addConditionalEdges('work', (state) => (state.visits < visits ? 'work' : END), ['work', END]);
 }
 
+interface Visit {
+  readonly work: () => unknown;
+  readonly durability: 'sync' | 'async';
+}
+
 const counters: Readonly<Record<string, RegExp>> = {
   savepoints: /^SAVEPOINT/,
   commits: /^COMMIT/,
@@ -50,18 +55,22 @@ function executedOn(db: Database): string[] {
   return executed;
 }
 
-async function countsOf(dbPath: string, visits: number, work: () => unknown): Promise<readonly number[]> {
+async function countsOf(
+  dbPath: string,
+  visits: number,
+  { work, durability }: Visit,
+): Promise<readonly number[]> {
   const db = createDatabase({ dbPath: `${dbPath}-${visits}` });
   const executed = executedOn(db);
-  const app = durable(counting(visits, work), { db, guards: { maxDepth: 100 } });
+  const app = durable(counting(visits, work), { db, durability, guards: { maxDepth: 100 } });
   expect((await app.run('run', { visits: 0 })).status).toBe('completed');
   db.close();
   return Object.values(counters).map((counter) => executed.filter((sql) => counter.test(sql)).length);
 }
 
 /** What one more visit costs: a run of thirty visits against one of ten. */
-async function costOfAVisit(dbPath: string, work: () => unknown): Promise<Record<string, number>> {
-  const [few, many] = [await countsOf(dbPath, 10, work), await countsOf(dbPath, 30, work)];
+async function costOfAVisit(dbPath: string, visit: Visit): Promise<Record<string, number>> {
+  const [few, many] = [await countsOf(dbPath, 10, visit), await countsOf(dbPath, 30, visit)];
   const more = many.map((count, at) => (count - (few[at] ?? 0)) / 20);
   return Object.fromEntries(Object.keys(counters).map((name, at) => [name, more[at] ?? 0]));
 }
@@ -78,15 +87,28 @@ function prepared(db: Database): readonly string[] {
 }
 
 describe('a visit of a node', () => {
-  test('commits twice: before its work, and after it', async ({ dbPath }) => {
-    const cost = { commits: 2, savepoints: 0, fences: 2, statements: 22 };
-    expect(await costOfAVisit(dbPath, () => {})).toEqual(cost);
-  });
+  const nothing = (): void => {};
+  const recorded = (): unknown => step('call', () => 'answer');
 
-  test('commits twice more for a recorded step: before the call, and after it', async ({ dbPath }) => {
-    const cost = { commits: 4, savepoints: 0, fences: 4, statements: 34 };
-    expect(await costOfAVisit(dbPath, () => step('call', () => 'answer'))).toEqual(cost);
-  });
+  test.for([
+    ['sync', { commits: 2, savepoints: 0, fences: 2, statements: 22 }],
+    ['async', { commits: 0, savepoints: 0, fences: 1, statements: 16 }],
+  ] as const)(
+    'commits before its work and after it, or not at all by itself: %s',
+    async ([durability, cost], { dbPath }) => {
+      expect(await costOfAVisit(dbPath, { work: nothing, durability })).toEqual(cost);
+    },
+  );
+
+  test.for([
+    ['sync', { commits: 4, savepoints: 0, fences: 4, statements: 34 }],
+    ['async', { commits: 2, savepoints: 0, fences: 3, statements: 27 }],
+  ] as const)(
+    'commits twice for a recorded step, before the call and after it: %s',
+    async ([durability, cost], { dbPath }) => {
+      expect(await costOfAVisit(dbPath, { work: recorded, durability })).toEqual(cost);
+    },
+  );
 });
 
 const Short = Annotation.Root({ visits: Annotation<number>(), answer: Annotation<string>() });
@@ -124,7 +146,7 @@ describe('a short run', () => {
     await app.run('first', { visits: 0 });
     executed.length = 0;
     expect((await app.run('run', { visits: 0 })).status).toBe('completed');
-    expectCost(executed, { commits: 11, statements: 165 });
+    expectCost(executed, { commits: 5, statements: 150 });
   });
 
   test('to its question, and from the answer to its end', async ({ db }) => {
@@ -133,11 +155,11 @@ describe('a short run', () => {
     await app.run('first', { visits: 0 });
     executed.length = 0;
     const { gates } = await app.run('run', { visits: 0 });
-    expectCost(executed, { commits: 12, statements: 195 });
+    expectCost(executed, { commits: 7, statements: 180 });
     await app.decide(gates[0] as Gate, { value: 'yes', by: { kind: 'human', id: 'ada' } });
     executed.length = 0;
     expect((await app.run('run')).status).toBe('completed');
-    expectCost(executed, { commits: 5, statements: 115 });
+    expectCost(executed, { commits: 4, statements: 115 });
   });
 });
 

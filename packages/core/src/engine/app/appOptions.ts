@@ -1,5 +1,6 @@
 // The names of the options that an app takes, method by method. The compiler asks for a missing name.
 
+import { assertDurability } from '../../config/durability.ts';
 import { type OptionNames, withKnownNames } from '../../config/knownOptions.ts';
 import type { GraphAcceptance } from '../change/takeGraph.ts';
 import type { StateUpdate } from '../change/updateRun.ts';
@@ -31,6 +32,7 @@ export const APP_OPTIONS = {
   budget: true,
   prices: true,
   streams: true,
+  durability: true,
   version: true,
   secrets: true,
   events: true,
@@ -65,6 +67,7 @@ const RUN = {
   abort: true,
   callbacks: true,
   throwOnFailure: true,
+  durability: true,
 } satisfies OptionNames<ExecuteOptions>;
 
 const LABELS = { metadata: true, tags: true } as const;
@@ -148,13 +151,17 @@ const METHODS = {
  * Options of a method, once their names were checked.
  *
  * @param what - The method in the message.
- * @throws TypeError for one that there is not.
+ * @throws TypeError for one that there is not, RangeError.
  */
-export const optionsOf = <Options extends object>(
+export function optionsOf<Options extends object>(
   method: keyof typeof METHODS,
   given: Options,
   what = `app.${method}()`,
-): Options => withKnownNames(what, given, METHODS[method]);
+): Options {
+  const options = withKnownNames(what, given, METHODS[method]);
+  if ('durability' in options) assertDurability(what, options.durability);
+  return options;
+}
 
 /** @throws TypeError for a guard's option that there is not. */
 export function assertGuardNames(guards: object | undefined): void {

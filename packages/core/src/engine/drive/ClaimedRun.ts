@@ -95,9 +95,11 @@ interface DueTasks {
   readonly hasUnstarted: boolean;
   /** Whether the tasks run again only to say which apps their children are of. @defaultValue false */
   readonly isAnew?: boolean;
+  /** Whether the input of the turn is given. @defaultValue false */
+  readonly isInput?: boolean;
 }
 
-const NOTHING_DUE: DueTasks = { tasks: [], values: null, hasUnstarted: false };
+const INPUT_DUE: DueTasks = { tasks: [], values: null, hasUnstarted: false, isInput: true };
 
 /** A request came in while the run was being left; the next drive reads it. */
 const STOPPED_BY_REQUEST = stopped('running', 'a request came in');
@@ -117,6 +119,7 @@ export class ClaimedRun {
   /** A first turn is taken up where there is a checkpoint: runs of older files say no more. */
   readonly #isFirstTurn: boolean;
   #hasWorked = false;
+  #hasGivenInput = false;
 
   constructor({ held, recoveries, statusBefore, ...claim }: DriveClaim, engine: Engine) {
     const { control, requests, goal, now, callbacks, given } = claim;
@@ -160,7 +163,7 @@ export class ClaimedRun {
     const tuple = await saver.getTuple(this.#config);
     if (tuple === undefined || this.#isInputDue()) {
       if (tuple !== undefined) await onLastTurn(this.#config, tuple, this.#engine);
-      return this.#goOn((await recordedInput(threadId, this.#engine)).input, NOTHING_DUE);
+      return this.#goOn((await recordedInput(threadId, this.#engine)).input, INPUT_DUE);
     }
     const open = openQuestions(tuple);
     this.#markResumed([breakpointKey(tuple), ...open.map(({ interruptId }) => interruptId)]);
@@ -189,8 +192,10 @@ export class ClaimedRun {
   }
 
   #isInputDue(): boolean {
-    const { inputs } = this.#engine.store;
-    return !this.#isFirstTurn && inputs.latest(this.#held.lease.threadId)?.isTaken === false;
+    const { store } = this.#engine;
+    if (this.#isFirstTurn || this.#hasGivenInput) return false;
+    store.commitLate(); // a checkpoint that holds it may wait
+    return store.inputs.latest(this.#held.lease.threadId)?.isTaken === false;
   }
 
   /** Nothing is left to do but what is asked of a human before the run ends. */
@@ -277,7 +282,7 @@ export class ClaimedRun {
   async #invoke(
     input: unknown,
     goalAfter: '*' | string[],
-    { isAnew = false }: DueTasks,
+    { isAnew = false, isInput = false }: DueTasks,
   ): Promise<SessionOutcome | null> {
     const { threadId } = this.#held.lease;
     const { graph, store, streams, breakpoints } = this.#engine;
@@ -293,6 +298,7 @@ export class ClaimedRun {
       await withOwnSignal(this.#control.aborted, (signal) =>
         graph.invoke(input, { ...streamed.config, signal, interruptAfter }),
       );
+      this.#hasGivenInput ||= isInput;
       await streamed.recorded();
       store.threads.resetRecoveries(this.#held.lease);
       return isAnew ? null : await this.#endIfStuck(before);

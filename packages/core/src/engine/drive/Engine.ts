@@ -1,4 +1,5 @@
 import type { BaseStore } from '@langchain/langgraph-checkpoint';
+import type { Durability } from '../../config/durability.ts';
 import type { Lease } from '../../state/threads/threadRecords.ts';
 import type { Breakpoints } from '../breakpoints/Breakpoint.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
@@ -32,6 +33,8 @@ export interface Engine
   readonly gates?: NamedGates | undefined;
   /** Of runs that are started without one of their own. */
   readonly budget: Budget;
+  /** Of runs that are driven without one of their own. */
+  readonly durability: Durability;
   readonly store: EngineStore;
   /** The store its nodes have. @defaultValue none */
   readonly memory?: BaseStore | undefined;

@@ -1,4 +1,5 @@
 import type { Callbacks } from '@langchain/core/callbacks/manager';
+import type { Durability } from '../../config/durability.ts';
 import { endingWith, isDevsError } from '../../errors/DevsError.ts';
 import { isAborted } from '../../events/onAbort.ts';
 import { afterBarrier } from '../../state/commits/CommitBarrier.ts';
@@ -31,6 +32,8 @@ export interface DriveOptions {
   readonly abort?: AbortSignal;
   /** Abort it to pause the run at the next safe point: calls in flight end first. The run stays due. */
   readonly drain?: AbortSignal;
+  /** How far the run may be ahead of the disk while this call executes it. @defaultValue the app's */
+  readonly durability?: Durability;
   /** LangChain handlers for this call. */
   readonly callbacks?: Callbacks;
   /** The point to execute to; stored until it is reached. @defaultValue the stored goal, else the end */
@@ -103,7 +106,7 @@ async function driveAlone(
 async function driveHeld(
   held: ClaimedDrive,
   engine: Engine,
-  { goal, prepare, callbacks, now, ...stops }: Omit<DriveOptions, 'isDue'>,
+  { goal, prepare, callbacks, now, durability = engine.durability, ...stops }: Omit<DriveOptions, 'isDue'>,
 ): Promise<SessionOutcome> {
   const { threadId } = held.lease;
   const control = new StopControl();
@@ -114,6 +117,9 @@ async function driveHeld(
     const { statusBefore, begun } = held;
     if (begun === null) await prepare?.(held.lease);
     const { recoveries } = begun ?? beginDrive(held, statusBefore, engine.store);
+    // A node that ends its process must be counted: what it is given is on disk before it works.
+    const afterProgress = held.recovered || recoveries > 0;
+    if (durability === 'async') engine.store.mayWriteLate(held.lease, { afterProgress });
     requests.look();
     engine.faults.forget(threadId);
     engine.store.budgets.startClock(threadId);

@@ -8,6 +8,7 @@ import {
 } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
 import { HITL_ENTROPY_THRESHOLD, MAX_RECURSION_DEPTH } from '../../config/defaults.ts';
+import { assertDurability, type Durability } from '../../config/durability.ts';
 import { type Limits, validLimits } from '../../config/limits.ts';
 import { type PriceTable, pricesOf } from '../../config/prices.ts';
 import { EventBus } from '../../events/events.ts';
@@ -16,6 +17,7 @@ import type { CommitBarrier } from '../../state/commits/CommitBarrier.ts';
 import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
 import { NullRunStore } from '../../state/NullRunStore.ts';
 import type { HostIdentity } from '../../state/threads/hostIdentity.ts';
+import { RecentMap } from '../../values/RecentMap.ts';
 import { type InnerBreakpoints, innerBreakpoints } from '../breakpoints/Breakpoint.ts';
 import { assertGraphChanges } from '../change/graphChanges.ts';
 import { compileDurable, compileEntrypoint } from '../compile/compileDurable.ts';
@@ -91,6 +93,11 @@ export interface AppOptions<
   readonly streams?: StreamsOptions | false;
   /** Nodes, channels and gates of earlier versions that were renamed or removed; for every run that was started with one. */
   readonly graphChanges?: DeclaredChanges;
+  /**
+   * How far a run may be ahead of the disk, as LangGraph's: `async` is at most 20 ms of work behind; `sync` has each super-step on
+   * disk before the next. Recorded calls, questions and results are on disk in both. @defaultValue "async"
+   */
+  readonly durability?: Durability;
   /** Version of your graph. Change it if waiting runs cannot continue with the new code. @defaultValue "1" */
   readonly version?: string;
   /** Secrets to mask in output. @defaultValue the environment's secrets */
@@ -157,6 +164,7 @@ export class AppFactory<Graph, State, Update, Output = State> {
   constructor(source: GraphSource, options: PlanOptions<State>, known: KnownGraph<State & object>) {
     const { events = new EventBus(), now = Date.now, newId = randomUUID, store } = options;
     assertThreshold(options.guards);
+    assertDurability('durable()', options.durability);
     this.#limits = validLimits(options.limits);
     const read = readGraphSource<State & object, Update, string>(source, options.gates);
     const { carried } = read;
@@ -213,6 +221,7 @@ export class AppFactory<Graph, State, Update, Output = State> {
       ...{ ...seams, goals: NO_GOALS, ...known, store, saver, streams, faults },
       memory: kept.store,
       budget: this.#budget,
+      durability: this.#options.durability ?? 'async',
       gates: this.#gates,
       recordedAs: this.recordedAs,
       graphChanges: this.#options.graphChanges,
@@ -309,6 +318,9 @@ function driversSaver(
   });
 }
 
+/** Each until the checkpoint of its START, which is committed with it or soon after. */
+const REMEMBERED_INPUTS = 4096;
+
 /**
  * What a checkpoint says of its run, in its own transaction. A committed super-step of nodes is progress: only a driver that dies
  * before one counts towards giving the run up. That an input was taken is none, in its checkpoint and in that of START. A root
@@ -316,15 +328,15 @@ function driversSaver(
  * inside nodes and frames have inputs of their own. A graph inside a node that has a thread of its own is bound to the run.
  */
 function noteCheckpoints({ threads, inputs, innerThreads }: EngineStore) {
-  const withInput = new Set<string | null>();
+  const withInput = new RecentMap<string, true>(REMEMBERED_INPUTS);
   return (lease: FencedLease, stored: StoredCheckpoint): void => {
     const { threadId, checkpointNs, checkpointId, parentId, source } = stored;
     const { threadId: runId } = lease;
     if (threadId !== runId && !threadId.startsWith(`${runId}/`))
       innerThreads.note({ runId, threadId, checkpointNs });
     if (source === 'input') {
-      withInput.add(checkpointId);
+      withInput.set(checkpointId, true);
       if (checkpointNs === '' && threadId === lease.threadId) inputs.markTaken(threadId);
-    } else if (!withInput.delete(parentId)) threads.resetRecoveries(lease);
+    } else if (parentId === null || withInput.get(parentId) === undefined) threads.resetRecoveries(lease);
   };
 }

@@ -1,4 +1,5 @@
-// Every node of a durable graph passes through here: Thought, work, Action. The Thought is on disk before the work.
+// Every node of a durable graph passes through here: Thought, work, Action. The Thought is on disk before the work with `sync`
+// durability; with `async`, before anything leaves the run, or once the event loop has turned.
 //
 //   enter   at most one question of a guard · the node's declared gate · fence, journal "Thought"
 //   work    the node; model and tool calls are durable steps
@@ -40,7 +41,7 @@ import {
   writeGuards,
 } from '../execution/nodeExecution.ts';
 import { asThrowable, describeThrown } from '../execution/thrown.ts';
-import { SUPER_STEP_SLICE_MS, shouldYield, yieldToEventLoop } from '../execution/yieldToEventLoop.ts';
+import { holdNode, nodeSliceMs, shouldYield, yieldToEventLoop } from '../execution/yieldToEventLoop.ts';
 import { ENGINE_GATES } from '../gates/engineGates.ts';
 import { GraphSuspendedSignal } from '../gates/GraphSuspendedSignal.ts';
 import type { AnyGate } from '../gates/parsedGates.ts';
@@ -91,15 +92,18 @@ export function guardNode<State extends object>(
   return async (state, config) => {
     const visit = { ...nodeExecutionOf(node.name, config), guards: readGuards(config) };
     // Before anything is looked at: the drive may end meanwhile.
-    while (shouldYield(SUPER_STEP_SLICE_MS)) await yieldToEventLoop();
+    while (shouldYield(nodeSliceMs())) await yieldToEventLoop();
     engine.runs.assertDriven(visit);
     noteEntered();
+    const letGo = holdNode();
     try {
       return await executeNode(node, state, config, { visit, engine });
     } catch (error) {
       const thrown = asThrowable(error);
       const left = await withInnerBreakpoints(thrown, config, visit, engine).catch((fault: unknown) => fault);
       throw await whatLeavesTheNode(left, state, visit, engine);
+    } finally {
+      letGo();
     }
   };
 }
@@ -153,6 +157,8 @@ async function executeNode<State extends object>(
     after: withoutGuards(suspended.update, engine.profile),
   });
   const findings = [...engine.profile.findings(before, after), ...suspended.findings];
+  // Nodes of many runs may have ended in one turn. Not later: the Action is committed with what LangGraph writes of the task.
+  while (shouldYield(nodeSliceMs())) await yieldToEventLoop();
   if (isCutOff(visit)) throw new GraphDrained('aborted'); // its output has no place any more
   const written = writtenOf(outputOf(result), engine.profile);
   recordAction(visit, { before: state, output: written, startedAt, findings, notes }, engine);

@@ -23,7 +23,7 @@ import {
   resultToRecord,
 } from '../execution/EngineFaults.ts';
 import { asThrowable } from '../execution/thrown.ts';
-import { SUPER_STEP_SLICE_MS, shouldYield, yieldToEventLoop } from '../execution/yieldToEventLoop.ts';
+import { nodeSliceMs, shouldYield, yieldToEventLoop } from '../execution/yieldToEventLoop.ts';
 import { interruptAsking, type Question, questionAbout } from '../gates/question.ts';
 import { guardFact, warningLevel } from '../guards/lattice.ts';
 import { type AskedCall, type BudgetVerdict, budgetLevel, type ScopedUse } from '../guards/RunBudgets.ts';
@@ -127,7 +127,7 @@ export async function recordedCall<T>(
 ): Promise<T> {
   if (active.fault !== null) throw active.fault;
   try {
-    while (shouldYield(SUPER_STEP_SLICE_MS)) await yieldToEventLoop();
+    while (shouldYield(nodeSliceMs())) await yieldToEventLoop();
     const found = key();
     const id = found instanceof Promise ? await found : found;
     return await recordedStep<T>({ active, id, ...how }, fn, options);
@@ -237,6 +237,8 @@ async function makeCall<T>(
     if (diedAt(`in step ${step.name}`)) await neverEnds();
     const result = await resultToRecord(value, step.name, store);
     told.end();
+    // The calls of many runs may have returned in one turn.
+    while (shouldYield(nodeSliceMs())) await yieldToEventLoop();
     await recordEnd(active, { ...step, attempt }, finished(active, step, attempt, { result, reports, told }));
     const answered = runs.pending();
     if (answered !== null) await answered;

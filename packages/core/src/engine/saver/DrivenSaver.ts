@@ -4,12 +4,15 @@ import {
   type Checkpoint,
   type CheckpointMetadata,
   type CheckpointTuple,
+  ERROR,
   INTERRUPT,
   type PendingWrite,
+  RESUME,
 } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
 import { whenFree } from '../../db/busy.ts';
 import {
+  commitFailed,
   type FencedLease,
   immediateTransaction,
   withNextCommit,
@@ -34,6 +37,8 @@ import { versionsOfValues } from './storedCheckpoint.ts';
 /** Knows the driver of a run, and the answers. */
 interface DriverRegister extends BreakpointRecords {
   readonly runs: Pick<NodeStore, 'assertDriven' | 'keepsUp'>;
+  /** Whether the progress of this driver may be committed later. */
+  writesLate(lease: FencedLease): boolean;
 }
 
 interface DrivenSaverOptions extends SqliteSaverOptions {
@@ -122,6 +127,7 @@ export class DrivenSaver extends SqliteSaver {
     } else {
       memory?.putting(checkpoint.id, metadata);
       const rows = await staged;
+      while (shouldYield()) await yieldToEventLoop(); // after that, nothing would be left to wait for the next commit
       await this.#withNext(lease, streamed, rows.write);
       memory?.put(rows);
     }
@@ -144,9 +150,16 @@ export class DrivenSaver extends SqliteSaver {
     const memory = this.#memoryOf(config);
     const isOfInput = memory?.isInput(checkpointId) === true;
     memory?.forget();
-    const lease = isOfInput ? leaseOfOwnGraph(config) : null;
+    const lease = isOfInput || this.#isLate(config, writes) ? leaseOfOwnGraph(config) : null;
     if (lease === null) await this.#commit(streamed, staged);
     else await this.#withNext(lease, streamed, await staged);
+  }
+
+  /** What a node has led to; not that it asks, was answered or has failed. */
+  #isLate(config: RunnableConfig, writes: readonly PendingWrite[]): boolean {
+    const lease = leaseOfOwnGraph(config);
+    if (lease === null || !this.#store.writesLate(lease)) return false;
+    return writes.every(([channel]) => !PROMPT_CHANNELS.has(channel));
   }
 
   /** The latest one of the run's own graph is known to its driver. */
@@ -170,8 +183,8 @@ export class DrivenSaver extends SqliteSaver {
   /** What the tasks of a super-step wrote is committed: who finds that without the checkpoint it leads to applies it again. */
   async #withNext(lease: FencedLease, streamed: Alongside | undefined, write: WriteTogether): Promise<void> {
     try {
-      while (shouldYield()) await yieldToEventLoop(); // after that, nothing would be left to wait for the next commit
       await streamed?.ready();
+      await whenFree(this.#db, () => commitFailed(this.#db));
       const beside = streamed?.taken();
       const committed = (): void => streamed?.committed();
       withNextCommit(this.#db, { lease, write: () => write(beside), committed });
@@ -218,6 +231,9 @@ const CALLED_TASK = /^~__pregel_push, .*, 0{9}1$/s;
 
 /** What can be found out again: of an input from its record, of a super-step from what its tasks wrote. */
 const LATE_SOURCES: ReadonlySet<CheckpointMetadata['source'] | undefined> = new Set(['loop', 'input']);
+
+/** What is on disk before anybody is told of it. */
+const PROMPT_CHANNELS: ReadonlySet<string> = new Set([ERROR, INTERRUPT, RESUME]);
 
 const isLeaseObject = (lease: unknown): lease is object => typeof lease === 'object' && lease !== null;
 

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { openParts, prepare, type TransactionPart } from '../../db/prepare.ts';
 import { DevsError } from '../../errors/DevsError.ts';
+import { RecentMap } from '../../values/RecentMap.ts';
 import { type FencedLease, writeRefusal } from './immediateTransaction.ts';
 
 /**
@@ -66,10 +67,10 @@ export function leaseLost({ threadId, epoch }: FencedLease, current: number | nu
   });
 }
 
-/** Remembers the lease under which something was done last, unless its transaction was undone. */
+/** Remembers, by run, the lease under which something was done last, unless its transaction was undone. */
 export class OnceUnderLease {
   readonly #db: Database;
-  #done: (FencedLease & { readonly parts: readonly TransactionPart[] }) | null = null;
+  readonly #done = new RecentMap<string, DoneUnderLease>(REMEMBERED_LEASES);
 
   constructor(db: Database) {
     this.#db = db;
@@ -79,15 +80,22 @@ export class OnceUnderLease {
   doing({ threadId, epoch }: FencedLease, work: () => unknown): void {
     work();
     const parts = openParts(this.#db);
-    this.#done = parts === null ? null : { threadId, epoch, parts };
+    if (parts !== null) this.#done.set(threadId, { epoch, parts });
   }
 
   isDone({ threadId, epoch }: FencedLease): boolean {
-    const done = this.#done;
-    if (done?.threadId !== threadId || done.epoch !== epoch) return false;
-    return done.parts.every(({ isUndone }) => !isUndone);
+    const done = this.#done.get(threadId);
+    return done?.epoch === epoch && done.parts.every(({ isUndone }) => !isUndone);
   }
 }
+
+interface DoneUnderLease {
+  readonly epoch: FencedLease['epoch'];
+  readonly parts: readonly TransactionPart[];
+}
+
+/** More than a process drives at once; of another it is done again. */
+const REMEMBERED_LEASES = 1024;
 
 /** Makes a lease one that this process holds. */
 export function holdingLease<L extends FencedLease>(lease: L): L {

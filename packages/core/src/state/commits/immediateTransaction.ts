@@ -24,6 +24,8 @@ interface Late {
   /** Why a write of a driver was refused, by run. */
   readonly refused: Map<string, { readonly epoch: FencedLease['epoch']; readonly error: unknown }>;
   isDue: boolean;
+  /** They could not be committed when the event loop turned. */
+  hasFailed: boolean;
 }
 
 const lateOf = new WeakMap<Database, Late>();
@@ -68,7 +70,7 @@ export function withinTransaction<T>(db: Database, work: () => T): T {
  * latest when the event loop has turned. Refused, it stops its run: every later write under its lease is refused alike.
  */
 export function withNextCommit(db: Database, write: LateWrite): void {
-  const late: Late = lateOf.get(db) ?? { writes: [], refused: new Map(), isDue: false };
+  const late: Late = lateOf.get(db) ?? { writes: [], refused: new Map(), isDue: false, hasFailed: false };
   lateOf.set(db, late);
   late.writes.push(write);
   if (late.isDue) return;
@@ -88,6 +90,15 @@ export function commitLate(db: Database): void {
 export function hasLateWrites(db: Database, { threadId, epoch }: FencedLease): boolean {
   const writes = lateOf.get(db)?.writes ?? [];
   return writes.some(({ lease }) => lease.threadId === threadId && lease.epoch === epoch);
+}
+
+/**
+ * Commits what could not be when the event loop turned: nobody goes on writing late on a disk that is full.
+ *
+ * @throws DevsError as {@link immediateTransaction}.
+ */
+export function commitFailed(db: Database): void {
+  if (lateOf.get(db)?.hasFailed === true) commitLate(db);
 }
 
 /** A driver leaves its run: what it still had to write is committed, or is nobody's any more. */
@@ -128,6 +139,7 @@ function withLateWrites<T>(db: Database, commit: (write: () => void) => T): Comm
         at.write = null;
       });
       late?.writes.splice(0, waiting.length);
+      if (late !== undefined) late.hasFailed = false;
       return { result, written: waiting };
     } catch (error) {
       const { write } = at;
@@ -144,6 +156,7 @@ function commitQuietly(db: Database): void {
   try {
     if (db.open) commitLate(db);
   } catch {
-    // The writes wait on.
+    const late = lateOf.get(db);
+    if (late !== undefined) late.hasFailed = true; // they wait on
   }
 }

@@ -388,9 +388,14 @@ export class ThreadStore {
   resetRecoveries(lease: FencedLease): void {
     const values = { threadId: lease.threadId, now: this.#now() };
     const reset = (): unknown => prepare(this.#db, sql.RESET_RECOVERIES).run(values);
-    if (this.#reset.isDone(lease) || this.get(lease.threadId)?.recoveries === 0)
-      this.fence(lease).assertInTx();
-    else this.#fenced(lease, () => this.#reset.doing(lease, reset));
+    const isCounted = this.get(lease.threadId)?.recoveries !== 0;
+    if (this.#reset.isDone(lease) || !(isCounted || this.#db.inTransaction)) this.fence(lease).assertInTx();
+    else this.#fenced(lease, () => this.#reset.doing(lease, isCounted ? reset : () => {}));
+  }
+
+  /** Whether it has under this lease. */
+  hasProgressed(lease: FencedLease): boolean {
+    return this.#reset.isDone(lease);
   }
 
   /** The run has lost journal rows (law L6). */

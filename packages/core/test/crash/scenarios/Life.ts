@@ -1,4 +1,6 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import type { Durability } from '../../../src/config/durability.ts';
+import type { durable } from '../../../src/engine/app/durable.ts';
 import type { Effect } from './Scenario.ts';
 
 /** Arguments of a process that runs a scenario. */
@@ -8,12 +10,18 @@ export interface Life {
   readonly dbPath: string;
   /** Which process of the run it is, counted from 1. */
   readonly life: number;
+  readonly durability: Durability;
   readonly told?: unknown;
   /** Where it dies. @defaultValue nowhere */
   readonly place?: number | string;
   /** Whether it tells of its writes. @defaultValue false */
   readonly tells?: boolean;
 }
+
+/** As `durable`, of runs that are so far ahead of the disk. */
+export const inMode = (withDurable: typeof durable, durability: Durability): typeof durable =>
+  ((source: never, options: object) =>
+    withDurable(source, { durability, ...options } as never)) as unknown as typeof durable;
 
 const fileOf = (dbPath: string, run: string): string => `${dbPath}.${run}.effects`;
 

@@ -1,11 +1,12 @@
 import { randomInt } from 'node:crypto';
 import { copyFileSync, existsSync } from 'node:fs';
+import type { Durability } from '../../../src/config/durability.ts';
 import { createDatabase } from '../../../src/db/createDatabase.ts';
 import type { durable } from '../../../src/engine/app/durable.ts';
 import { type Death, DyingFile } from '../../support/DyingFile.ts';
 import { interceptStatements } from '../../support/interceptStatements.ts';
 import { spawnProgram, type TsProcess } from '../../support/spawnTs.ts';
-import { effectsInto, effectsOf, type Life } from './Life.ts';
+import { effectsInto, effectsOf, inMode, type Life } from './Life.ts';
 import { Continued, type Left, type Place, type Process, type Scenario } from './Scenario.ts';
 
 const CHILD = 'packages/core/test/crash/scenarios/life.child.ts';
@@ -32,18 +33,30 @@ export class Lives {
   readonly #scenario: Scenario;
   readonly #dbPath: string;
   readonly #durable: typeof durable;
+  readonly #durability: Durability;
   /** How many processes each run has had. */
   readonly #lives = new Map<string, number>();
 
-  private constructor(scenario: Scenario, dbPath: string, withDurable: typeof durable) {
+  private constructor(
+    scenario: Scenario,
+    dbPath: string,
+    withDurable: typeof durable,
+    durability: Durability,
+  ) {
     this.#scenario = scenario;
     this.#dbPath = dbPath;
-    this.#durable = withDurable;
+    this.#durable = inMode(withDurable, durability);
+    this.#durability = durability;
   }
 
   /** Creates the state file and prepares it for the scenario. */
-  static async of(scenario: Scenario, dbPath: string, withDurable: typeof durable): Promise<Lives> {
-    const lives = new Lives(scenario, dbPath, withDurable);
+  static async of(
+    scenario: Scenario,
+    dbPath: string,
+    withDurable: typeof durable,
+    durability: Durability = 'async',
+  ): Promise<Lives> {
+    const lives = new Lives(scenario, dbPath, withDurable, durability);
     const own = lives.#open(dbPath, 'prepared', null);
     await scenario.prepare?.(own);
     own.db.pragma('wal_checkpoint(TRUNCATE)');
@@ -90,7 +103,7 @@ export class Lives {
   apart(run: string, { told, place, tells }: Pick<Life, 'told' | 'place' | 'tells'> = {}): TsProcess {
     const { what } = this.#scenario;
     const life: Life = {
-      ...{ what, run, dbPath: this.#fileOf(run), life: this.#next(run) },
+      ...{ what, run, dbPath: this.#fileOf(run), life: this.#next(run), durability: this.#durability },
       ...(told !== undefined && { told }),
       ...(place !== undefined && { place }),
       ...(tells !== undefined && { tells }),

@@ -4,11 +4,13 @@ import { writeSync } from 'node:fs';
 import { createDatabase } from '../../../src/db/createDatabase.ts';
 import { durable } from '../../../src/engine/app/durable.ts';
 import { interceptStatements } from '../../support/interceptStatements.ts';
-import { effectsInto, type Life } from './Life.ts';
+import { effectsInto, inMode, type Life } from './Life.ts';
 import { Continued } from './Scenario.ts';
 import { scenarioNamed } from './scenarios.ts';
 
-const { what, run, dbPath, life, told, place, tells } = JSON.parse(process.argv[2] ?? '{}') as Life;
+const { what, run, dbPath, life, durability, told, place, tells } = JSON.parse(
+  process.argv[2] ?? '{}',
+) as Life;
 const passes = (here: number | string): void => {
   if (here === place) process.kill(process.pid, 'SIGKILL');
 };
@@ -27,7 +29,12 @@ interceptStatements(
   },
   { controls: true },
 );
-const own = { db, durable, effect: effectsInto(dbPath, run, life), moment: passes };
+const own = {
+  db,
+  durable: inMode(durable, durability),
+  effect: effectsInto(dbPath, run, life),
+  moment: passes,
+};
 const outcome = await scenarioNamed(what).start(own)(run, told);
 const ended = outcome instanceof Continued ? { told: outcome.told } : { outcome };
 writeSync(1, `\n${JSON.stringify(ended)}`);

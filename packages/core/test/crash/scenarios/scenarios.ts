@@ -1,3 +1,4 @@
+import type { Durability } from '../../../src/config/durability.ts';
 import { agent } from './agent.ts';
 import { changes } from './changes.ts';
 import { cancelledChildren, children } from './children.ts';
@@ -31,6 +32,19 @@ const SCENARIOS: readonly Scenario[] = [
 /** The wanted scenarios, each with the name of its tests. */
 export const named = (isWanted: (scenario: Scenario) => boolean): readonly (readonly [string, Scenario])[] =>
   SCENARIOS.filter(isWanted).map((scenario) => [scenario.what, scenario]);
+
+/** The cheap ones, which are short in both modes. */
+const IN_BOTH: readonly Scenario[] = [waits, threeGates, deadlines];
+
+/** The same, each in the modes of durability: all in both in the long form. */
+export const inModes = (
+  isWanted: (scenario: Scenario) => boolean,
+  isLong: boolean,
+): readonly (readonly [string, Durability, Scenario])[] =>
+  named(isWanted).flatMap(([what, scenario]) => {
+    const modes = isLong || IN_BOTH.includes(scenario) ? (['async', 'sync'] as const) : (['async'] as const);
+    return modes.map((durability) => [what, durability, scenario] as const);
+  });
 
 export function scenarioNamed(what: string): Scenario {
   const found = SCENARIOS.find((scenario) => scenario.what === what);

@@ -13,7 +13,7 @@ describe('a process killed between what a task wrote and the checkpoint that lea
     ofOneFile('shares the file'),
     async ({ db, dbPath }) => {
       const copy = join(dbPath, '..', 'copy.sqlite');
-      const app = durable(twoSteps(), { db });
+      const app = durable(twoSteps(), { db, durability: 'sync' });
       app.events.on('NODE_FINISHED', ({ node }) => {
         if (node !== 'first') return;
         for (const suffix of ['', '-wal']) copyFileSync(dbPath + suffix, copy + suffix);

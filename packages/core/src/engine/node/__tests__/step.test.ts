@@ -562,6 +562,7 @@ function appOver(builder: ReturnType<typeof twoSteps>, db: Database, saver: Dyin
     breakpoints: NO_BREAKPOINTS,
     goals: NO_GOALS,
     budget: {},
+    durability: 'async',
     streams: new RunStreams(db, null),
     maxDepth: 25,
     endOf: () => ({ status: 'completed', reason: null }),
