@@ -1,5 +1,5 @@
 /**
- * How far what a run comes to may be ahead of the disk. `sync`: a super-step is on disk before the next begins, as is what a node is
+ * How far a run may be ahead of the disk. `sync`: a super-step is on disk before the next begins, as is the input of a node
  * given before it works. `async`: at most 20 ms of work behind, while nodes let the event loop turn. In both, a recorded call, its
  * result, a question, an answer and an end are on disk before anybody is asked, shown or sent them.
  */
@@ -7,7 +7,7 @@ export type Durability = 'sync' | 'async';
 
 const KNOWN: Readonly<Record<Durability, true>> = { sync: true, async: true };
 
-/** @param what - Who was given it. @throws RangeError with the reason. */
+/** @param what - The method in the message. @throws RangeError with the reason. */
 export function assertDurability(what: string, given: unknown): asserts given is Durability | undefined {
   if (given === undefined || Object.hasOwn(KNOWN, String(given))) return;
   const because =

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { prepare } from './prepare.ts';
 import { writesTo } from './tableWrites.ts';
 
-/** What was read, and what had been written by then. */
+/** A value that was read, and the writes up to then. */
 interface Kept {
   readonly value: unknown;
   /** Commits of other connections. */
@@ -19,7 +19,7 @@ interface KeptOfRun {
 const keptOf = new WeakMap<Database, Map<string, KeptOfRun>>();
 
 /**
- * Keeps what is read of a run while it is driven from here: it is read again once somebody may have written it. Returns the way
+ * Keeps rows of a run while this process executes it. They are read again after any write that may have changed them. Returns the way
  * to end that.
  */
 export function keepReads(db: Database, threadId: string): () => void {
@@ -38,17 +38,17 @@ export function keepReads(db: Database, threadId: string): () => void {
 export const commitsOfOthers = (db: Database): number =>
   prepare<[], number>(db, 'PRAGMA data_version').pluck().get() ?? 0;
 
-/** What is read, and where. */
+/** A read, and its tables. */
 export interface KeptRead<T> {
   readonly threadId: string;
-  /** Unique among what is read of a run. */
+  /** Unique among the reads of a run. */
   readonly name: string;
   /** All that `read` looks at. */
   readonly tables: readonly string[];
   readonly read: () => T;
 }
 
-/** Reads it, unless it {@link keepReads is kept} and nobody has written its tables since. Must not be changed. */
+/** Reads it, unless it {@link keepReads is kept} and its tables are as they were. Must not be changed. */
 export function readKept<T>(db: Database, { threadId, name, tables, read }: KeptRead<T>): T {
   const reads = keptOf.get(db)?.get(threadId)?.reads;
   if (reads === undefined) return read();

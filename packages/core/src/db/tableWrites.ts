@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 interface Writes {
   /** Of this connection, by table. */
   readonly of: Map<string, number>;
-  /** Times that what it had written was undone. */
+  /** Transactions that were undone. */
   undone: number;
 }
 
@@ -22,12 +22,12 @@ export function noteWrites(db: Database, tables: readonly string[]): void {
   for (const table of tables) of.set(table, (of.get(table) ?? 0) + 1);
 }
 
-/** What this connection has written is as it was before, whatever that is. */
+/** A transaction of this connection was undone. */
 export function noteUndone(db: Database): void {
   known(db).undone += 1;
 }
 
-/** Grows whenever this connection has written one of the tables, or has undone what it wrote. */
+/** Grows whenever this connection has written one of the tables, or has undone a transaction. */
 export function writesTo(db: Database, tables: readonly string[]): number {
   const { of, undone } = known(db);
   return tables.reduce((sum, table) => sum + (of.get(table) ?? 0), undone);

@@ -67,7 +67,7 @@ export class SqliteRunStore implements RunStore {
     if (other !== null) throw notTheRunOf(frame, { other, threadId });
   }
 
-  /** The run that a thread is of, which is no frame of `own`; `null` where it is of none. */
+  /** The run of a thread that is not a frame of `own`; `null` for a thread of its own. */
   #runAt(thread: string, own: string): string | null {
     const { threads } = this.#file;
     for (let id = thread; id !== own; ) {
@@ -103,7 +103,7 @@ export class SqliteRunStore implements RunStore {
       this.#file.commit(record);
       return;
     }
-    // Who has lost the run, or was refused a write that was late, begins no node.
+    // A driver that has lost the run, or was refused a late write, must not begin a node.
     this.#file.fenceOf({ threadId, epoch }).assertInTx();
     this.#file.withNext({ threadId, epoch }, record);
   }

@@ -74,7 +74,7 @@ export class StateFile {
   readonly outbox: EventOutbox;
   /** Awaited before anything leaves that rests on what was committed. */
   readonly outlet: CommitBarrier;
-  /** Runs whose drivers write late, by their ids. */
+  /** Runs with drivers that write late, by their ids. */
   readonly #late = new Map<string, { readonly epoch: number; readonly afterProgress: boolean }>();
 
   /** @param db - An open, migrated state file. */
@@ -166,7 +166,7 @@ export class StateFile {
     return !late.afterProgress || this.threads.hasProgressed({ threadId, epoch });
   }
 
-  /** Commits what waits for the next {@link commit}. @throws DevsError as {@link commit}. */
+  /** Commits the late writes. @throws DevsError as {@link commit}. */
   commitLate(): void {
     commitLate(this.db);
   }

@@ -291,7 +291,7 @@ export interface Removal {
 
 export interface RemovedRun {
   readonly id: string;
-  /** What became of its branch; `null` where there is none. */
+  /** The outcome of its branch; `null` without one. */
   readonly branch: RemovedWorkspace['branch'];
   /** Bytes of the state file that can be used again. */
   readonly bytes: number;

@@ -83,7 +83,7 @@ function isOfMiddleware(error: unknown): boolean {
 const hasBrand = (error: unknown, brand: string): boolean =>
   (Object(error) as { readonly '~brand'?: unknown })['~brand'] === brand;
 
-/** What a subagent of `createDeepAgent` has, where it is declared and not an agent already. */
+/** A subagent of `createDeepAgent` that is declared, and is not an agent already. */
 interface Declared {
   readonly middleware?: readonly AgentMiddleware[];
 }

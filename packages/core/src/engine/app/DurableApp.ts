@@ -570,10 +570,10 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
   /**
    * Imports a thread of plain LangGraph as the run of the same id. Any checkpointer of LangGraph can have it. The newest
    * checkpoint and its pending writes come, with those of subgraphs. `history` brings all checkpoints. Open interrupts become gates
-   * with the same interrupt ids. Executes nothing, and only reads the checkpointer. The import is one transaction. Emits
+   * with the same interrupt ids. Only reads the checkpointer, without executing a node. The import is one transaction. Emits
    * `RUN_IMPORTED`.
    *
-   * A second import of an unchanged thread changes nothing. Store items do not come.
+   * A second import of an unchanged thread leaves the run as it is. Store items do not come.
    *
    * @param options - `dryRun`: checks the thread without a write.
    * @throws DevsError `TRANSFER_REFUSED` with a `reason` in its context. The graph cannot take the thread, or one of the two has gone

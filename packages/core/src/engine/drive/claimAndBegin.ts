@@ -3,7 +3,7 @@ import type { EngineStore } from '../gates/EngineStore.ts';
 import { type ActiveLease, holdLease } from './lease.ts';
 import { isOver } from './outcome.ts';
 
-/** A run that was claimed to be driven, and what its driver found. */
+/** A run that was claimed, as its driver found it. */
 export interface ClaimedDrive extends ActiveLease {
   readonly isDue: boolean;
   readonly statusBefore: ThreadStatus;
@@ -18,14 +18,14 @@ interface ToBegin {
   readonly isDue: (() => boolean) | undefined;
   /** Whether something may have to be done under the lease before it is begun. */
   readonly prepare?: unknown;
-  /** Checked under the lease: whether there is nothing to do before. @defaultValue there is */
+  /** Checked under the lease: whether the run can begin at once. @defaultValue it cannot */
   readonly isPrepared?: () => boolean;
 }
 
 /**
- * Claims a run and begins it, in one transaction where nothing has to be done between.
+ * Claims a run and begins it, in one transaction where it can begin at once.
  *
- * @throws DevsError `THREAD_BUSY`, and `WORKSPACE_BUSY` if its folder is another run's now: nobody has it then.
+ * @throws DevsError `THREAD_BUSY`, and `WORKSPACE_BUSY` if its folder is another run's now: the claim is given up then.
  */
 export async function claimAndBegin(
   threadId: string,
@@ -57,6 +57,6 @@ export function beginDrive(
   statusBefore: ThreadStatus,
   { runs }: Pick<EngineStore, 'runs'>,
 ): Thread {
-  // Who drives a run that has ended as failed wants it tried anew; going on after a crash is nobody's wish.
+  // A caller that drives a failed run wants it tried anew, unlike one that goes on after a crash.
   return runs.begin(lease, { recovered, allowsRefused: statusBefore === 'failed' });
 }

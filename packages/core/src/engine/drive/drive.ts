@@ -40,7 +40,7 @@ export interface DriveOptions {
   readonly goal?: Goal;
   /** Called with the lease before the run is examined, to finish work of a process that died. */
   readonly prepare?: (lease: Lease) => Promise<void>;
-  /** Checked under the lease: whether `prepare` has nothing to do. @defaultValue it has */
+  /** Checked under the lease: whether the run begins without `prepare`. @defaultValue it does not */
   readonly isPrepared?: () => boolean;
   /**
    * Fire timers that the run already has and that are due up to this time, in milliseconds since the Unix epoch. New
@@ -117,7 +117,7 @@ async function driveHeld(
     const { statusBefore, begun } = held;
     if (begun === null) await prepare?.(held.lease);
     const { recoveries } = begun ?? beginDrive(held, statusBefore, engine.store);
-    // A node that ends its process must be counted: what it is given is on disk before it works.
+    // A node that ends its process must be counted: its input is on disk before it works.
     const afterProgress = held.recovered || recoveries > 0;
     if (durability === 'async') engine.store.mayWriteLate(held.lease, { afterProgress });
     requests.look();

@@ -94,8 +94,8 @@ export interface AppOptions<
   /** Nodes, channels and gates of earlier versions that were renamed or removed; for every run that was started with one. */
   readonly graphChanges?: DeclaredChanges;
   /**
-   * How far a run may be ahead of the disk, as LangGraph's: `async` is at most 20 ms of work behind; `sync` has each super-step on
-   * disk before the next. Recorded calls, questions and results are on disk in both. @defaultValue "async"
+   * How far a run may be ahead of the disk, in LangGraph's words. `async` is at most 20 ms of work behind. `sync` has each super-step
+   * on disk before the next. Recorded calls, questions and results are on disk in both. @defaultValue "async"
    */
   readonly durability?: Durability;
   /** Version of your graph. Change it if waiting runs cannot continue with the new code. @defaultValue "1" */

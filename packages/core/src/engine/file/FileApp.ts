@@ -201,7 +201,7 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
     return result;
   }
 
-  /** What is read of a run again and again while it is driven is read from the file when somebody may have written it. */
+  /** Keeps rows that a driver reads often. They are read from the file after any write that may have changed them. */
   #keepingReads<T>(id: string, work: () => Promise<T>): Promise<T> {
     return endingWith(this.store.threads.keepReads(id), work);
   }
@@ -374,7 +374,7 @@ export interface RunOptions
    * are due. Holds no lease while waiting. Abort `drain` to return, `signal` to reject. @defaultValue false
    */
   readonly wait?: boolean;
-  /** The person who starts the run. Recorded; gates with `notInitiator` use it. Ignored for an existing run. */
+  /** The person at the start of the run. Recorded; gates with `notInitiator` use it. Ignored for an existing run. */
   readonly by?: Principal;
   /**
    * Reject with `RUN_FAILED` if the run is `failed` or a `dead_letter`, as LangGraph's `invoke` does. Its cause is the

@@ -10,7 +10,7 @@ export type { Principal };
 /**
  * Who somebody says that they are, read once: what is checked is what is recorded, whatever the object says next time.
  *
- * @throws TypeError if it is no principal at all.
+ * @throws TypeError for a value that is not a principal.
  * @throws DevsError `INVALID_PRINCIPAL` for a human id that reads as another one.
  */
 export function principalOf(by: Principal): Principal {
@@ -26,7 +26,7 @@ export function principalOf(by: Principal): Principal {
  *
  * @returns That human, read once.
  * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`
- * @throws TypeError if it is no principal at all.
+ * @throws TypeError for a value that is not a principal.
  */
 export function asHuman(by: Principal, threadId: string, deed: string): Principal {
   return onlyHuman(by, `${deed} run "${threadId}"`, { threadId });

@@ -56,7 +56,7 @@ type IsEntrypoint<Source> = [Source] extends [never] ? false : Source extends En
 export type GraphOf<Source> =
   IsEntrypoint<Source> extends true ? Source : ReturnType<BuilderOf<Source>['compile']>;
 
-/** The builder of a source; an entrypoint has none. */
+/** The builder of a source, but for an entrypoint. */
 type BuilderOf<Source> = Source extends CompilableBuilder
   ? Source
   : Source extends { readonly builder: infer Builder extends CompilableBuilder }
@@ -165,9 +165,9 @@ export type ReadSource<State, Update, Name extends string> =
   | { readonly entrypoint: EntrypointGraph; readonly carried: CompileSettings };
 
 /**
- * The builder of a graph, or an entrypoint, and what else it was compiled with.
+ * The builder of a graph, or an entrypoint, with the settings of its author.
  *
- * @throws TypeError for what is neither.
+ * @throws TypeError for anything else.
  */
 export function readGraphSource<State, Update, Name extends string>(
   given: unknown,

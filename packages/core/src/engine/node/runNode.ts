@@ -157,7 +157,7 @@ async function executeNode<State extends object>(
     after: withoutGuards(suspended.update, engine.profile),
   });
   const findings = [...engine.profile.findings(before, after), ...suspended.findings];
-  // Nodes of many runs may have ended in one turn. Not later: the Action is committed with what LangGraph writes of the task.
+  // Nodes of many runs may have ended in one turn. Not later: the Action is committed with LangGraph's writes of the task.
   while (shouldYield(nodeSliceMs())) await yieldToEventLoop();
   if (isCutOff(visit)) throw new GraphDrained('aborted'); // its output has no place any more
   const written = writtenOf(outputOf(result), engine.profile);

@@ -205,7 +205,7 @@ async function recordedStep<T>(
 }
 
 /**
- * Work within a call is a part of it: a drain waits for the call, and what it has cost is not thrown away. A task may end
+ * Work within a call is a part of it: a drain waits for the call, and its cost is not lost. A task may end
  * after its node threw.
  */
 function assertMayBegin(

@@ -100,7 +100,7 @@ export class CheckpointReader {
     };
   }
 
-  /** Anew at each call: who gets one may change it. `undefined` if it was deleted while it was read. */
+  /** Anew at each call: the caller may change it. `undefined` if it was deleted while it was read. */
   async tupleOf({
     stored,
     writes,

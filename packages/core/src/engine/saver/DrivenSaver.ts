@@ -155,7 +155,7 @@ export class DrivenSaver extends SqliteSaver {
     else await this.#withNext(lease, streamed, await staged);
   }
 
-  /** What a node has led to; not that it asks, was answered or has failed. */
+  /** Writes of a node, but for a question, an answer and a failure. */
   #isLate(config: RunnableConfig, writes: readonly PendingWrite[]): boolean {
     const lease = leaseOfOwnGraph(config);
     if (lease === null || !this.#store.writesLate(lease)) return false;
@@ -229,10 +229,10 @@ export class DrivenSaver extends SqliteSaver {
 /** The path of a task that another one has called. Its question is its caller's. */
 const CALLED_TASK = /^~__pregel_push, .*, 0{9}1$/s;
 
-/** What can be found out again: of an input from its record, of a super-step from what its tasks wrote. */
+/** They can be found out again: an input from its record, a super-step from the writes of its tasks. */
 const LATE_SOURCES: ReadonlySet<CheckpointMetadata['source'] | undefined> = new Set(['loop', 'input']);
 
-/** What is on disk before anybody is told of it. */
+/** Writes that are on disk before anybody sees them. */
 const PROMPT_CHANNELS: ReadonlySet<string> = new Set([ERROR, INTERRUPT, RESUME]);
 
 const isLeaseObject = (lease: unknown): lease is object => typeof lease === 'object' && lease !== null;

@@ -9,14 +9,14 @@ import type { StagedRows } from './SqliteSaver.ts';
 const KEPT_BYTES = 8 * 1024 * 1024;
 
 interface Latest {
-  /** `null` for a run that has none. */
+  /** `null` for a run without one. */
   readonly snapshot: CheckpointSnapshot | null;
   /** By then. */
   readonly others: number;
 }
 
 /**
- * The latest checkpoint of a run's own graph, as its driver knows it, committed or not: nobody else writes it under the lease.
+ * The latest checkpoint of a run's own graph, as its driver knows it, committed or not: only the driver writes it under the lease.
  * Read from the file where somebody else has written that.
  */
 export class DriverMemory {
@@ -37,7 +37,7 @@ export class DriverMemory {
     return latest !== null && latest.others === commitsOfOthers(this.#db) ? latest.snapshot : undefined;
   }
 
-  /** Whether it holds the input of a turn, and no task has run on it. */
+  /** Whether it holds the input of a turn, and its tasks have not run. */
   isInput(checkpointId: string): boolean {
     return this.#putLast?.source === 'input' && this.#putLast.id === checkpointId;
   }

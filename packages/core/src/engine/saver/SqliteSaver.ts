@@ -92,7 +92,7 @@ export interface StagedCheckpoint {
 export interface StagedRows {
   readonly write: WriteTogether;
   readonly stored: CheckpointRecord;
-  /** All channels whose values are not in it. */
+  /** All channels with values outside of it. */
   readonly apart: readonly ChannelKey[];
   /** Those of {@link apart} that are new, with their values. */
   readonly channels: readonly ChannelRecord[];
@@ -320,7 +320,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     if (this.#db.open) this.#db.close();
   }
 
-  /** What {@link put} stores. */
+  /** The rows of {@link put}. */
   protected async stageCheckpoint(
     config: RunnableConfig,
     checkpoint: Checkpoint,

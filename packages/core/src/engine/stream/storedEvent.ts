@@ -197,7 +197,7 @@ async function updatesAt(
 ): Promise<unknown> {
   const rows = sources.checkpoints.loadWrites({ ...graph, checkpointId });
   const writes = new Map(rows.filter((row) => row.taskId === taskId).map((row) => [row.idx, row.value]));
-  // An update of channels that the file does not keep alone has no place in it, and is whole without its checkpoint.
+  // An update of untracked channels alone has no row in the file, and is whole without its checkpoint.
   if (writes.size === 0 && placesIn(shape).length > 0) return null;
   return joinUpdate(shape, async (place) => {
     const value = writes.get(place);

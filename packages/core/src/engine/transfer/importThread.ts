@@ -39,7 +39,7 @@ import { type TransferRefusal, transferRefused } from './transferRefused.ts';
 export interface ImportOptions extends InvokeOptions, QueueOptions {
   /** The checkpointer that has the thread. It is only read. */
   readonly saver: BaseCheckpointSaver;
-  /** The person who imports it. Recorded. */
+  /** The importing person. Recorded. */
   readonly by: Principal;
   /** All checkpoints. @defaultValue false: the newest of each graph */
   readonly history?: boolean;

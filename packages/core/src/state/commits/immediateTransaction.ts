@@ -93,7 +93,7 @@ export function hasLateWrites(db: Database, { threadId, epoch }: FencedLease): b
 }
 
 /**
- * Commits what could not be when the event loop turned: nobody goes on writing late on a disk that is full.
+ * Commits the late writes that failed when the event loop turned, so that writing late ends on a disk that is full.
  *
  * @throws DevsError as {@link immediateTransaction}.
  */

@@ -334,7 +334,7 @@ export class HitlSessionStore {
     return prepare<[object], { readonly count: number }>(this.#db, sum).get({ threadId })?.count ?? 0;
   }
 
-  /** Whether a run has answers, and one that no node has taken up. */
+  /** Whether a run has answers, and one that still waits for its node. */
   decidedOf(threadId: string): 'none' | 'taken' | 'untaken' {
     const read = (): 'none' | 'taken' | 'untaken' => {
       const untaken = prepare<[string], number | null>(this.#db, sql.SELECT_WHETHER_DECIDED)

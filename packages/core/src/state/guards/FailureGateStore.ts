@@ -70,7 +70,7 @@ export class FailureGateStore {
 
   findByTask(taskId: string): FailureGate | null {
     const read = (): FailureGate | null => this.#select.get(taskId) ?? null;
-    // A run that has no tasks is its own.
+    // A run without tasks is its own.
     return readKept(this.#db, {
       threadId: taskId,
       name: 'failure gate',

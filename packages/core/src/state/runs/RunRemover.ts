@@ -27,7 +27,7 @@ const isOfItsOwn = (table: string): string => `${isOfRun(`${table}.thread_id`)} 
   SELECT 1 FROM inner_threads AS bound
   WHERE bound.thread_id = ${table}.thread_id AND bound.checkpoint_ns = ${table}.checkpoint_ns AND bound.run_id <> @id)`;
 
-/** Where graphs inside its nodes have checkpoints on threads of their own, and no other run has any. */
+/** Checkpoints of graphs inside its nodes on threads of their own, unless another run shares them. */
 const IN_ITS_NODES = `(thread_id, checkpoint_ns) IN (
   SELECT inside.thread_id, inside.checkpoint_ns FROM inner_threads AS inside
   WHERE inside.run_id = @id AND NOT EXISTS (SELECT 1 FROM threads WHERE threads.thread_id = inside.thread_id)
@@ -35,7 +35,7 @@ const IN_ITS_NODES = `(thread_id, checkpoint_ns) IN (
       SELECT 1 FROM inner_threads AS bound
       WHERE bound.thread_id = inside.thread_id AND bound.checkpoint_ns = inside.checkpoint_ns AND bound.run_id <> @id))`;
 
-/** Of the graphs inside its nodes, what refers to others first. */
+/** Of the graphs inside its nodes; rows that refer to others first. */
 const INNER_ROWS: readonly (readonly [table: string, where: string])[] = [
   ...CHECKPOINT_TABLES.map((table) => [table, IN_ITS_NODES] as const),
   ['inner_threads', 'run_id = @id'],
@@ -178,7 +178,7 @@ export class RunRemover {
   keepOnly(id: string): void {
     immediateTransaction(this.#db, () => {
       const others = prepare<[string], string>(this.#db, SELECT_OTHERS).pluck().all(id);
-      // A run at a time: what several of them share goes with the last.
+      // A run at a time: shared checkpoints go with the last of their runs.
       for (const other of others) for (const each of this.#statements.inner) each.run({ id: other });
       // A table at a time: a run may refer to another one.
       for (const each of this.#statements.deletes) for (const other of others) each.run({ id: other });

@@ -9,7 +9,7 @@ const INSERT = `
 const SELECT = 'SELECT DISTINCT thread_id FROM inner_threads WHERE run_id = ? ORDER BY thread_id';
 
 interface InnerThread extends NamespaceKey {
-  /** The run whose node has called the graph. */
+  /** The run with the node that has called the graph. */
   readonly runId: string;
 }
 

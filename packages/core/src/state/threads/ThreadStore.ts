@@ -163,7 +163,7 @@ export class ThreadStore {
     return readKept(this.#db, { threadId, name: 'run', tables: ['threads'], read });
   }
 
-  /** What is read of a run is read again only once somebody may have written it, until the returned function is called. */
+  /** Keeps rows of a run until the returned function is called. They are read again after any write that may have changed them. */
   keepReads(threadId: string): () => void {
     return keepReads(this.#db, threadId);
   }
