@@ -17,7 +17,7 @@ export interface ShortRuns {
 }
 
 export async function shortRuns(folder: string, rounds: number, runs = 20): Promise<ShortRuns> {
-  const stands = STANDS.map((name) => ({ name, stand: open(name, folder, 'short') }));
+  const stands = STANDS.map((name) => ({ name, stand: open({ name, folder, what: 'short' }) }));
   const laps: Record<StandName, { readonly cpuMs: number; readonly ms: number }>[] = [];
   for (let round = -2; round < rounds; round += 1) {
     const lap = {} as Record<StandName, { cpuMs: number; ms: number }>;
@@ -55,7 +55,7 @@ export async function atOnce(
   folder: string,
   { side, ms }: { readonly side: number; readonly ms: number },
 ): Promise<AtOnce> {
-  const stand = open(name, folder, `at-once-${side}`, 5);
+  const stand = open({ name, folder, what: `at-once-${side}` }, 5);
   await inTurn(stand, 'warm', 5);
   const end = performance.now() + ms;
   let runs = 0;
@@ -89,7 +89,7 @@ export interface Decisions {
 
 export async function decisions(name: StandName, folder: string, count: number): Promise<Decisions> {
   let effectAt = 0;
-  const stand = open(name, folder, 'decisions', 0, () => {
+  const stand = open({ name, folder, what: 'decisions' }, 0, () => {
     effectAt = performance.now();
   });
   const times: number[] = [];
@@ -164,7 +164,7 @@ export interface Kept {
 
 /** What so many short runs leave in memory and in the file. */
 export async function kept(name: StandName, folder: string, runs: number): Promise<Kept> {
-  const stand = open(name, folder, 'kept');
+  const stand = open({ name, folder, what: 'kept' });
   const before = sizesOf(stand);
   await inTurn(stand, 'early', runs / 5);
   const early = heapMb();
@@ -199,13 +199,13 @@ function sizesOf({ db }: Stand): ReadonlyMap<string, number> {
   return new Map(rows);
 }
 
-function open(
-  name: StandName,
-  folder: string,
-  what: string,
-  callMs = 0,
-  effect?: (answer: unknown) => void,
-): Stand {
+interface Opening {
+  readonly name: StandName;
+  readonly folder: string;
+  readonly what: string;
+}
+
+function open({ name, folder, what }: Opening, callMs = 0, effect?: (answer: unknown) => void): Stand {
   const file = join(folder, `${name}-${what}.sqlite`);
   return openStand(name, file, { callMs, ...(effect && { effect }) });
 }

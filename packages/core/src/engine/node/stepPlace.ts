@@ -89,17 +89,13 @@ export function stepPlace(active: ActiveNode): StepPlace {
 }
 
 function innerPlace(active: ActiveNode, taskId: string): StepPlace {
-  const { visit, store, inner } = active;
+  const { visit, inner } = active;
   const config = ambientConfig() ?? {};
   const { configurable = {} } = config;
   const { id: toolCallId, attempt: retried } = currentToolCall();
   const attempt = attemptOf(config) ?? retried;
   const checkpoint = checkpointOf(configurable);
-  const isKept =
-    store === null ||
-    checkpoint.checkpointId === visit.checkpointId ||
-    inner.keeps(checkpoint.checkpointNs) ||
-    isInFile(checkpoint, store);
+  const isKept = keepsCheckpoint(active, checkpoint);
   const way = inner.wayTo(String(configurable['checkpoint_ns'] ?? ''), config);
   const names = way === null ? nodeNamesIn(configurable) : [...namesAround(inner), ...namesOn(way)];
   const told = checkpoint.threadId === visit.frame ? config.metadata : undefined;
@@ -114,6 +110,12 @@ function innerPlace(active: ActiveNode, taskId: string): StepPlace {
     relativeId: relative && placeId(visit, relative, toolCallId),
   };
 }
+
+const keepsCheckpoint = ({ visit, store, inner }: ActiveNode, checkpoint: CheckpointAt): boolean =>
+  store === null ||
+  checkpoint.checkpointId === visit.checkpointId ||
+  inner.keeps(checkpoint.checkpointNs) ||
+  isInFile(checkpoint, store);
 
 /** How a place is found again by an attempt that comes to it on another way. */
 interface Again {
