@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { Annotation, START, StateGraph } from '@langchain/langgraph';
 import { createDatabase } from '../src/db/createDatabase.ts';
 import { durable } from '../src/engine/app/durable.ts';
-import { internalsOf } from '../src/engine/file/FileApp.ts';
+import { internalsOf } from '../src/engine/file/appInternals.ts';
 import { step } from '../src/engine/node/step.ts';
 import { MB, median, percentile, round, table } from './state/figures.ts';
 

@@ -19,10 +19,11 @@ export type {
   RunOutcome,
   RunResult,
 } from './engine/drive/RunResult.ts';
-export type { PauseOptions, SignalOptions, SignalReceipt } from './engine/drive/signals.ts';
+export type { SignalOptions, SignalReceipt } from './engine/drive/signals.ts';
+export type { PauseOptions } from './engine/drive/stopRequests.ts';
 export type { WorkOptions } from './engine/drive/work.ts';
 export { scoreEntropy } from './engine/entropy/scoreEntropy.ts';
-export type { RunOptions } from './engine/file/FileApp.ts';
+export type { RunOptions } from './engine/file/RunOptions.ts';
 export { FlatIterativeAdapter, runGraphIteratively } from './engine/frames/flatIterativeAdapter.ts';
 export { type CompiledLangGraph, recurse, recurseAll } from './engine/frames/recurse.ts';
 export { type DeclaredGate, perToolCall } from './engine/gates/DeclaredGate.ts';
@@ -37,7 +38,7 @@ export {
   type RecursionCheckResult,
 } from './engine/guards/recursionGuard.ts';
 export { type CallUsage, callUsage } from './engine/guards/usage.ts';
-export { progress } from './engine/node/ActiveNode.ts';
+export { progress } from './engine/node/nodeContext.ts';
 export { type StepOptions, step } from './engine/node/step.ts';
 export { child, sleep, type WaitResult, waitFor } from './engine/node/waitFor.ts';
 export { FileRuns } from './engine/remote/FileRuns.ts';

@@ -8,7 +8,7 @@ import { initialState } from '../../src/brief/initialState.ts';
 import { loadOrchestratorConfig } from '../../src/config/orchestratorConfig.ts';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { durable } from '../../src/engine/app/durable.ts';
-import { internalsOf } from '../../src/engine/file/FileApp.ts';
+import { internalsOf } from '../../src/engine/file/appInternals.ts';
 import { step } from '../../src/engine/node/step.ts';
 import { orchestrationApp, orchestrationBuilder } from '../../src/orchestration/graph.ts';
 import type { GraphState } from '../../src/orchestration/types.ts';

@@ -7,7 +7,7 @@ import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Annotation, interrupt, START, StateGraph } from '@langchain/langgraph';
 import { durable } from '../../src/engine/app/durable.ts';
-import { internalsOf } from '../../src/engine/file/FileApp.ts';
+import { internalsOf } from '../../src/engine/file/appInternals.ts';
 import { type Answered, answerOpen } from './answerOpen.ts';
 import { queuedNs } from './queuedNs.ts';
 

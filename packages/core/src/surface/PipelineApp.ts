@@ -1,6 +1,6 @@
 import { pricesOf } from '../config/prices.ts';
-import { recordStop, type StopRequest } from '../engine/drive/signals.ts';
-import { internalsOf } from '../engine/file/FileApp.ts';
+import { recordStop, type StopRequest } from '../engine/drive/stopRequests.ts';
+import { internalsOf } from '../engine/file/appInternals.ts';
 import { EngineStore } from '../engine/gates/EngineStore.ts';
 import { type Gate, gatesOf } from '../engine/gates/Gate.ts';
 import { parseBudget } from '../engine/guards/Budget.ts';

@@ -9,8 +9,9 @@ import {
   cancelRequest,
   type PauseOptions,
   pauseRequest,
-} from '../engine/drive/signals.ts';
-import { internalsOf, type RunOptions } from '../engine/file/FileApp.ts';
+} from '../engine/drive/stopRequests.ts';
+import { internalsOf } from '../engine/file/appInternals.ts';
+import type { RunOptions } from '../engine/file/RunOptions.ts';
 import { abandonQuestions } from '../engine/gates/answerForms.ts';
 import { isEdit } from '../engine/gates/answers.ts';
 import type { EngineStore } from '../engine/gates/EngineStore.ts';

@@ -1,6 +1,6 @@
 import { asAsked } from '../engine/activity/ActivityMasker.ts';
 import type { AcceptedGraph, GraphAcceptance } from '../engine/change/takeGraph.ts';
-import type { CancelOptions, PauseOptions } from '../engine/drive/signals.ts';
+import type { CancelOptions, PauseOptions } from '../engine/drive/stopRequests.ts';
 import { exchangesAt, type GateExchange, type QuotableSection } from '../engine/gates/answerForms.ts';
 import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import {

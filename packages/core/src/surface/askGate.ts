@@ -1,4 +1,4 @@
-import { internalsOf } from '../engine/file/FileApp.ts';
+import { internalsOf } from '../engine/file/appInternals.ts';
 import {
   abandonQuestions,
   exchangeKey,

@@ -5,7 +5,7 @@
 
 import { RECURSION_WARNING_RATIO } from '../config/defaults.ts';
 import { nodeExecutionOf } from '../engine/execution/nodeExecution.ts';
-import { internalsOf } from '../engine/file/FileApp.ts';
+import { internalsOf } from '../engine/file/appInternals.ts';
 import { depthOf } from '../engine/node/depth.ts';
 import { type OrchestrationApp, orchestrationApp } from '../orchestration/graph.ts';
 

@@ -6,7 +6,7 @@ import type { PriceTable } from '../config/prices.ts';
 import type { EncryptionKey } from '../db/encryptionKey.ts';
 import type { GraphAcceptance } from '../engine/change/takeGraph.ts';
 import type { GatePolicies } from '../engine/drive/driverGates.ts';
-import type { CancelOptions, PauseOptions } from '../engine/drive/signals.ts';
+import type { CancelOptions, PauseOptions } from '../engine/drive/stopRequests.ts';
 import type { Budget } from '../engine/guards/Budget.ts';
 import type { CompactOptions } from '../engine/runs/compactFile.ts';
 import type { GateFilter, QueueOptions, Runs } from '../engine/runs/Runs.ts';

@@ -1,6 +1,6 @@
 // Changes that people make while a run waits: in its folder, and in their own repository.
 
-import { internalsOf } from '../engine/file/FileApp.ts';
+import { internalsOf } from '../engine/file/appInternals.ts';
 import { asHuman, type Principal, principalText } from '../engine/gates/principals.ts';
 import type { OpenPipeline } from '../orchestration/graph.ts';
 import type { Author, CheckResult, Delivery, PipelinePorts, Synced } from '../orchestration/ports.ts';

@@ -1,12 +1,13 @@
 import type { BudgetMeasure } from '../config/budgetMeasures.ts';
 import { TRIGGER } from '../engine/breakpoints/Breakpoint.ts';
 import type { RunInfo, RunOutcome } from '../engine/drive/RunResult.ts';
-import { pendingStop, type StopView } from '../engine/drive/signals.ts';
+import { pendingStop, type StopView } from '../engine/drive/stopRequests.ts';
 import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import { type Gate, openGates } from '../engine/gates/Gate.ts';
 import { recordedShape } from '../engine/graph/graphShape.ts';
-import { infoOf, type ListedRun } from '../engine/runs/lists.ts';
+import { infoOf } from '../engine/runs/lists.ts';
 import type { RunIndex } from '../engine/runs/Runs.ts';
+import type { ListedRun } from '../engine/runs/standing.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import type { EventName } from '../events/events.ts';
 import type {

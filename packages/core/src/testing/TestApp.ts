@@ -4,7 +4,7 @@ import type { DurableApp } from '../engine/app/DurableApp.ts';
 import { type DurableOptions, durable } from '../engine/app/durable.ts';
 import type { DueRuns } from '../engine/drive/drive.ts';
 import type { NotFailed, RunResult } from '../engine/drive/RunResult.ts';
-import type { RunOptions } from '../engine/file/FileApp.ts';
+import type { RunOptions } from '../engine/file/RunOptions.ts';
 import type { AnswersAt, GatesBefore } from '../engine/gates/DeclaredGate.ts';
 import type { Gate, GateAnswer, GateOfApp } from '../engine/gates/Gate.ts';
 import type {

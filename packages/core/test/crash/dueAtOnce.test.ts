@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { internalsOf } from '../../src/engine/file/FileApp.ts';
+import { internalsOf } from '../../src/engine/file/appInternals.ts';
 import { test } from '../support/fixtures.ts';
 import { spawnProgram } from '../support/spawnTs.ts';
 import { napping } from './napping.ts';

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { durable } from '../../src/engine/app/durable.ts';
-import { internalsOf } from '../../src/engine/file/FileApp.ts';
+import { internalsOf } from '../../src/engine/file/appInternals.ts';
 import { test } from '../support/fixtures.ts';
 import { spawnProgram } from '../support/spawnTs.ts';
 import { callsIn, oneCall } from './refusedResult.ts';

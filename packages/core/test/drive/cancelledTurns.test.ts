@@ -19,7 +19,7 @@ import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { durable } from '../../src/engine/app/durable.ts';
-import { internalsOf } from '../../src/engine/file/FileApp.ts';
+import { internalsOf } from '../../src/engine/file/appInternals.ts';
 import { step } from '../../src/engine/node/step.ts';
 import { waitFor } from '../../src/engine/node/waitFor.ts';
 import { DyingFile } from '../support/DyingFile.ts';

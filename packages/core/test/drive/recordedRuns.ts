@@ -13,9 +13,9 @@ import {
   twoSteps,
 } from '../../src/engine/__tests__/ownGraph.ts';
 import { type DurableOptions, durable } from '../../src/engine/app/durable.ts';
-import { internalsOf } from '../../src/engine/file/FileApp.ts';
+import { internalsOf } from '../../src/engine/file/appInternals.ts';
 import type { Gate, GateAnswer } from '../../src/engine/gates/Gate.ts';
-import { progress } from '../../src/engine/node/ActiveNode.ts';
+import { progress } from '../../src/engine/node/nodeContext.ts';
 import { step } from '../../src/engine/node/step.ts';
 import { EventBus } from '../../src/events/events.ts';
 import { orchestrationApp } from '../../src/orchestration/graph.ts';

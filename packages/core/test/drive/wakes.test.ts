@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { ada, twoBranches, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
-import { internalsOf } from '../../src/engine/file/FileApp.ts';
+import { internalsOf } from '../../src/engine/file/appInternals.ts';
 import { HumanInTheLoopManager } from '../../src/orchestration/hitl.ts';
 import { HitlSessionStore } from '../../src/state/gates/HitlSessionStore.ts';
 import { ThreadStore } from '../../src/state/threads/ThreadStore.ts';

@@ -9,7 +9,7 @@ import type { EncryptionKey } from '../../src/db/encryptionKey.ts';
 import { FileNews } from '../../src/db/FileWatch.ts';
 import { dataVersion } from '../../src/db/fileIdentity.ts';
 import { durable } from '../../src/engine/app/durable.ts';
-import { internalsOf } from '../../src/engine/file/FileApp.ts';
+import { internalsOf } from '../../src/engine/file/appInternals.ts';
 import { maskSensitiveData } from '../../src/masking/maskSensitiveData.ts';
 import { doctor } from '../../src/state/doctor/doctor.ts';
 import { Orchestrator } from '../../src/surface/Orchestrator.ts';

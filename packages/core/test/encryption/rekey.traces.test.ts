@@ -18,7 +18,7 @@ import { describe, expect } from 'vitest';
 import { createDatabase, openReadOnly } from '../../src/db/createDatabase.ts';
 import type { EncryptionKey } from '../../src/db/encryptionKey.ts';
 import { rekey } from '../../src/db/rekey.ts';
-import { internalsOf } from '../../src/engine/file/FileApp.ts';
+import { internalsOf } from '../../src/engine/file/appInternals.ts';
 import { isDevsError } from '../../src/errors/DevsError.ts';
 import { doctor } from '../../src/state/doctor/doctor.ts';
 import { test } from '../support/fixtures.ts';

@@ -2,7 +2,7 @@ import { Command, getConfig, interrupt } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { ada, says, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
-import { internalsOf } from '../../src/engine/file/FileApp.ts';
+import { internalsOf } from '../../src/engine/file/appInternals.ts';
 import { everyTable } from '../../src/orchestration/__tests__/everyTable.ts';
 import type { Lease } from '../../src/state/threads/threadRecords.ts';
 import { test } from '../support/fixtures.ts';

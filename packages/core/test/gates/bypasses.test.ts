@@ -2,7 +2,7 @@ import { Command } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { ada, says, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
-import { internalsOf } from '../../src/engine/file/FileApp.ts';
+import { internalsOf } from '../../src/engine/file/appInternals.ts';
 import type { Gate } from '../../src/engine/gates/Gate.ts';
 import { everyTable } from '../../src/orchestration/__tests__/everyTable.ts';
 import { HitlSessionStore } from '../../src/state/gates/HitlSessionStore.ts';

@@ -2,7 +2,7 @@ import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { ada } from '../../src/engine/__tests__/ownGraph.ts';
-import { internalsOf } from '../../src/engine/file/FileApp.ts';
+import { internalsOf } from '../../src/engine/file/appInternals.ts';
 import type { DeclaredChanges } from '../../src/engine/graph/graphShape.ts';
 import { step } from '../../src/engine/node/step.ts';
 import { everyTable } from '../../src/orchestration/__tests__/everyTable.ts';

@@ -4,7 +4,7 @@ import { END, interrupt, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { ada, OwnState, says, twoBranches, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
-import { internalsOf } from '../../src/engine/file/FileApp.ts';
+import { internalsOf } from '../../src/engine/file/appInternals.ts';
 import { DecisionLog } from '../../src/state/gates/DecisionLog.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';

@@ -2,7 +2,7 @@ import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { ada, bob } from '../../src/engine/__tests__/ownGraph.ts';
-import { internalsOf } from '../../src/engine/file/FileApp.ts';
+import { internalsOf } from '../../src/engine/file/appInternals.ts';
 import { DecisionLog } from '../../src/state/gates/DecisionLog.ts';
 import { hashOf } from '../../src/values/canonicalJson.ts';
 import { test } from '../support/fixtures.ts';

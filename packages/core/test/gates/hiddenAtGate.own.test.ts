@@ -2,7 +2,7 @@ import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgr
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { ada, bob } from '../../src/engine/__tests__/ownGraph.ts';
-import { internalsOf } from '../../src/engine/file/FileApp.ts';
+import { internalsOf } from '../../src/engine/file/appInternals.ts';
 import type { DeclaredGate } from '../../src/engine/gates/DeclaredGate.ts';
 import { type Gate, shownGate } from '../../src/engine/gates/Gate.ts';
 import { withPlaceholders } from '../../src/engine/gates/hiddenPlaces.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, vi } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { ada, bob, type Own, OwnState, says, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
-import { internalsOf } from '../../src/engine/file/FileApp.ts';
+import { internalsOf } from '../../src/engine/file/appInternals.ts';
 import type { Approvals } from '../../src/engine/gates/DeclaredGate.ts';
 import type { Gate } from '../../src/langgraph.ts';
 import { DecisionLog } from '../../src/state/gates/DecisionLog.ts';

@@ -4,7 +4,7 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { durable } from '../../src/engine/app/durable.ts';
 import type { RunResult } from '../../src/engine/drive/RunResult.ts';
-import { internalsOf } from '../../src/engine/file/FileApp.ts';
+import { internalsOf } from '../../src/engine/file/appInternals.ts';
 import { type StepFunction, step } from '../../src/engine/node/step.ts';
 import { child, sleep } from '../../src/engine/node/waitFor.ts';
 import { isDevsError } from '../../src/errors/DevsError.ts';

@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { HumanMessage } from '@langchain/core/messages';
 import { Command, GraphInterrupt, interrupt, Overwrite, Send } from '@langchain/langgraph';
-import { progress } from '../../src/engine/node/ActiveNode.ts';
+import { progress } from '../../src/engine/node/nodeContext.ts';
 import { step } from '../../src/engine/node/step.ts';
 import { child, sleep, waitFor } from '../../src/engine/node/waitFor.ts';
 import { DevsError, type ErrorCode } from '../../src/errors/DevsError.ts';

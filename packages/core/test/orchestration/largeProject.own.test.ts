@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { loadOrchestratorConfig } from '../../src/config/orchestratorConfig.ts';
-import { internalsOf } from '../../src/engine/file/FileApp.ts';
+import { internalsOf } from '../../src/engine/file/appInternals.ts';
 import { EventBus } from '../../src/events/events.ts';
 import { aChain, anEpic, aState } from '../../src/orchestration/__tests__/aState.ts';
 import { orchestrationApp } from '../../src/orchestration/graph.ts';

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { internalsOf } from '../../src/engine/file/FileApp.ts';
+import { internalsOf } from '../../src/engine/file/appInternals.ts';
 import type { LastingEvent } from '../../src/engine/stream/StreamEvent.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';

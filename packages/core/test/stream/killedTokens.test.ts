@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { internalsOf } from '../../src/engine/file/FileApp.ts';
+import { internalsOf } from '../../src/engine/file/appInternals.ts';
 import type { LastingEvent, StreamEvent, TokensChunk } from '../../src/engine/stream/StreamEvent.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
 import * as streaming from '../../../../examples/graphs/streaming.ts';
 import { openWorld } from '../../../../examples/graphs/support/world.ts';
-import { internalsOf } from '../../src/engine/file/FileApp.ts';
+import { internalsOf } from '../../src/engine/file/appInternals.ts';
 import { test } from '../support/fixtures.ts';
 import { spawnProgram } from '../support/spawnTs.ts';
 

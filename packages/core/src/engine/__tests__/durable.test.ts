@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
 import { durable } from '../app/durable.ts';
-import { internalsOf } from '../file/FileApp.ts';
+import { internalsOf } from '../file/appInternals.ts';
 import { step } from '../node/step.ts';
 
 const State = Annotation.Root({

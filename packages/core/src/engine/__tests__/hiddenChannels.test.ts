@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
 import { durable } from '../app/durable.ts';
-import { progress } from '../node/ActiveNode.ts';
+import { progress } from '../node/nodeContext.ts';
 import { ada, circle, type Own, OwnState, repeating, says, twoSteps } from './ownGraph.ts';
 
 const ENGINES = /progressStep|pendingSuspension/;

@@ -5,7 +5,7 @@ import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
 import { durable } from '../app/durable.ts';
-import { internalsOf } from '../file/FileApp.ts';
+import { internalsOf } from '../file/appInternals.ts';
 import { step } from '../node/step.ts';
 import { child, waitFor } from '../node/waitFor.ts';
 import { SqliteStore } from '../store/SqliteStore.ts';

@@ -5,7 +5,7 @@ import { interceptStatements } from '../../../test/support/interceptStatements.t
 import { CheckpointPersister } from '../../state/CheckpointPersister.ts';
 import { EventStore } from '../../state/events/EventStore.ts';
 import { durable } from '../app/durable.ts';
-import { internalsOf } from '../file/FileApp.ts';
+import { internalsOf } from '../file/appInternals.ts';
 import { twoSteps } from './ownGraph.ts';
 
 // The journal is fail-open forward and fail-closed backward. Source: 9_ROADMAP-REQ-014, law L6.

@@ -17,7 +17,7 @@ import { z } from 'zod';
 import { byDurable, byLangGraph, type Given } from '../../../test/support/besideLangGraph.ts';
 import { test } from '../../../test/support/fixtures.ts';
 import { durable } from '../app/durable.ts';
-import { progress } from '../node/ActiveNode.ts';
+import { progress } from '../node/nodeContext.ts';
 
 const Words = Annotation.Root({
   words: Annotation<readonly string[]>({ reducer: (left, right) => [...left, ...right], default: () => [] }),

@@ -12,7 +12,7 @@ import {
 import { gatePolicies } from '../gates/gatePolicies.ts';
 import { type ParsedToolGate, parsedGates } from '../gates/parsedGates.ts';
 import { interruptAsking } from '../gates/question.ts';
-import { activeNode, isRecorded } from '../node/ActiveNode.ts';
+import { isRecorded } from '../node/ActiveNode.ts';
 import {
   type AskedAt,
   callKey,
@@ -21,6 +21,7 @@ import {
   sessionOn,
   toolGateKey,
 } from '../node/askDeclared.ts';
+import { activeNode } from '../node/nodeContext.ts';
 import { recordedPlace, stepPlace } from '../node/stepPlace.ts';
 
 /** The content of a gate before a tool call; `undefined` lets the call pass without a question. */

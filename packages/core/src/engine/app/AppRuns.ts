@@ -4,7 +4,8 @@ import { DevsError } from '../../errors/DevsError.ts';
 import type { RunInfo, RunResult } from '../drive/RunResult.ts';
 import type { SignalReceipt } from '../drive/signals.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
-import type { ExecuteOptions, FileApp, Said, SignalStart, StartOptions } from '../file/FileApp.ts';
+import type { FileApp } from '../file/FileApp.ts';
+import type { ExecuteOptions, Said, SignalStart, StartOptions } from '../file/RunOptions.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { type DeleteOptions, type DeleteResult, deleteRun } from '../runs/deleteRuns.ts';
 import { type FollowedFile, followedFile, type SeenAs } from '../runs/followRun.ts';
@@ -13,7 +14,7 @@ import { type GateEventSource, gateEventsAfter } from '../runs/gateEvents.ts';
 import { getRun, inbox, listRuns } from '../runs/lists.ts';
 import { OneFile, type RunFiles } from '../runs/RunFiles.ts';
 import type { GateFilter, GatePage, QueueOptions, RunDriver, RunFilter, RunPage } from '../runs/Runs.ts';
-import type { NewRunLabels } from '../start/RunStarts.ts';
+import type { NewRunLabels } from '../start/firstInput.ts';
 import type { StreamEvent } from '../stream/StreamEvent.ts';
 import type { StreamOptions } from '../stream/streamRun.ts';
 import {

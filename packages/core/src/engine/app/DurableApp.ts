@@ -13,10 +13,12 @@ import type { DueRuns, RunDueOptions } from '../drive/drive.ts';
 import { holdRun } from '../drive/lease.ts';
 import { throwIfFailed } from '../drive/outcome.ts';
 import type { NotFailed, RunDetails, RunInfo, RunResult } from '../drive/RunResult.ts';
-import type { CancelOptions, PauseOptions, SignalOptions, SignalReceipt } from '../drive/signals.ts';
+import type { SignalOptions, SignalReceipt } from '../drive/signals.ts';
+import type { CancelOptions, PauseOptions } from '../drive/stopRequests.ts';
 import type { WorkOptions } from '../drive/work.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
-import type { CreateOptions, ExecuteOptions, FileApp, SignalStart, StartOptions } from '../file/FileApp.ts';
+import type { FileApp } from '../file/FileApp.ts';
+import type { CreateOptions, ExecuteOptions, SignalStart, StartOptions } from '../file/RunOptions.ts';
 import { type Gate, type GateAnswer, gatesOf, sentAnswer } from '../gates/Gate.ts';
 import type { Principal } from '../gates/principals.ts';
 import type { RunSnapshot } from '../graph/EngineGraph.ts';
@@ -30,7 +32,6 @@ import {
 import { type FollowOptions, followRun, followRunInfo, type Waits } from '../runs/followRun.ts';
 import { type ForkOptions, type ForkResult, threadExists } from '../runs/forkRun.ts';
 import { type GateEventOptions, readGateEvents } from '../runs/gateEvents.ts';
-import { readDetails } from '../runs/lists.ts';
 import { cancelNotice, decisionNotice, messageNotice, pauseNotice } from '../runs/notices.ts';
 import type {
   GateFilter,
@@ -43,6 +44,7 @@ import type {
   Runs,
 } from '../runs/Runs.ts';
 import { type HistoryOptions, readHistory, readSnapshot, type SnapshotOptions } from '../runs/snapshots.ts';
+import { readDetails } from '../runs/standing.ts';
 import type { Retention } from '../saver/ThreadPruner.ts';
 import { NO_STORE } from '../store/resolveStore.ts';
 import type { StreamEvent, StreamMode } from '../stream/StreamEvent.ts';

@@ -49,7 +49,7 @@ import {
 } from '../graph/NodeEngine.ts';
 import { type Budget, parseBudget } from '../guards/Budget.ts';
 import { assertUnitInterval } from '../guards/lattice.ts';
-import { noteBegun } from '../node/ActiveNode.ts';
+import { noteBegun } from '../node/nodeContext.ts';
 import { placeHere } from '../node/stepPlace.ts';
 import { DrivenSaver } from '../saver/DrivenSaver.ts';
 import type { StoredCheckpoint } from '../saver/SqliteSaver.ts';
@@ -95,7 +95,7 @@ export interface AppOptions<
   readonly graphChanges?: DeclaredChanges;
   /**
    * How far a run may be ahead of the disk, in LangGraph's words. `async` is at most 20 ms of work behind. `sync` has each super-step
-   * on disk before the next. Recorded calls, questions and results are on disk in both. @defaultValue "async"
+   * on disk before the next. Recorded calls, questions and results are on disk in both. @defaultValue "sync"
    */
   readonly durability?: Durability;
   /** Version of your graph. Change it if waiting runs cannot continue with the new code. @defaultValue "1" */
@@ -221,7 +221,7 @@ export class AppFactory<Graph, State, Update, Output = State> {
       ...{ ...seams, goals: NO_GOALS, ...known, store, saver, streams, faults },
       memory: kept.store,
       budget: this.#budget,
-      durability: this.#options.durability ?? 'async',
+      durability: this.#options.durability ?? 'sync',
       gates: this.#gates,
       recordedAs: this.recordedAs,
       graphChanges: this.#options.graphChanges,

@@ -26,21 +26,21 @@ import { isOver, type SessionOutcome, throwIfAborted, throwIfFailed } from '../d
 import { OwnRuns } from '../drive/ownRuns.ts';
 import type { RunResult } from '../drive/RunResult.ts';
 import { assertIsRun, hasNoOptions, pickInvokeOptions } from '../drive/runInput.ts';
-import { type SignalOptions, type SignalReceipt, signalRun } from '../drive/signals.ts';
+import { type SignalReceipt, signalRun } from '../drive/signals.ts';
 import { type WorkOptions, work } from '../drive/work.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { gateWithDeadlines } from '../gates/Gate.ts';
 import { asHuman, type Principal, principalText } from '../gates/principals.ts';
-import type { InvokeOptions } from '../graph/EngineGraph.ts';
 import { assertSameGraph, graphFingerprint, isSameGraph } from '../graph/graphShape.ts';
-import type { Budget } from '../guards/Budget.ts';
-import type { QueueOptions } from '../runs/Runs.ts';
-import { type NewRunLabels, type NewRunRecord, RunStarts } from '../start/RunStarts.ts';
+import type { NewRunLabels } from '../start/firstInput.ts';
+import { type NewRunRecord, RunStarts } from '../start/RunStarts.ts';
 import { assertTurnKey, driveTurn } from '../start/turns.ts';
 import type { StreamEvent } from '../stream/StreamEvent.ts';
 import { type StreamOptions, type StreamParts, streamRun } from '../stream/streamRun.ts';
 import type { ChildApp } from '../waits/children.ts';
+import type { AppInternals, OwnDriveOptions } from './appInternals.ts';
+import type { RunOptions, RunStartOptions, Said, SignalStart } from './RunOptions.ts';
 
 type OwnRunOptions = RunOptions & Pick<DriveOptions, 'prepare' | 'lost'>;
 
@@ -201,7 +201,7 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
     return result;
   }
 
-  /** Keeps rows that a driver reads often. They are read from the file after any write that may have changed them. */
+  /** What is read of a run again and again while it is driven is read from the file when somebody may have written it. */
   #keepingReads<T>(id: string, work: () => Promise<T>): Promise<T> {
     return endingWith(this.store.threads.keepReads(id), work);
   }
@@ -309,105 +309,3 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
     });
   }
 }
-
-/** Options of a drive that only the engine's own clients have. */
-export type OwnDriveOptions = Omit<RunOptions, 'turn' | 'throwOnFailure'> &
-  Pick<DriveOptions, 'goal' | 'prepare' | 'lost'>;
-
-/** The members of an app for the engine's own clients: the pipeline, and apps over files elsewhere. Users do not see them. */
-export interface AppInternals<Output> {
-  readonly store: EngineStore;
-  readonly newId: () => string;
-  readonly maxDepth: number;
-  /**
-   * Records a run; returns it as it is when the id is known. Nothing is executed.
-   *
-   * @throws DevsError `INVALID_INPUT` for a `Command`; `THREAD_NOT_OURS` for an id that has checkpoints and is no run.
-   */
-  recordRun(admission: NewRunRecord): Promise<Thread>;
-  /** As `run` of the app, and never throws for a run that has failed. */
-  run(
-    id: string,
-    input: unknown,
-    options: RunOptions & Pick<DriveOptions, 'prepare'>,
-  ): Promise<RunResult<Output>>;
-  /** Drives a recorded run in the turn that it stands in; see `run` of the app. */
-  drive(id: string, options?: OwnDriveOptions): Promise<RunResult<Output>>;
-  /**
-   * Holds a run, so that nobody drives it meanwhile.
-   *
-   * @throws DevsError `THREAD_BUSY` while somebody does, `THREAD_NOT_FOUND`.
-   */
-  withLease<T>(id: string, work: (lease: Lease) => Promise<T>): Promise<T>;
-  /** Puts a checkpoint on top of a run's latest, in one transaction with what `record` writes; see `rewindTo` in `change/`. */
-  rewindTo(lease: Lease, placement: CheckpointUpdate, record: RecordUpdate): Promise<void>;
-  /**
-   * Holds a run while `work` changes what its next visit starts from; see `assertBetweenNodes`.
-   *
-   * @throws DevsError `WORKSPACE_BUSY`; otherwise as {@link withLease}.
-   */
-  betweenNodes<T>(id: string, work: (lease: Lease) => Promise<T>): Promise<T>;
-}
-
-const internals = new WeakMap<object, AppInternals<unknown>>();
-
-/** Called once by each app, when it is made. */
-export function registerInternals<Output>(app: object, own: AppInternals<Output>): void {
-  internals.set(app, own as AppInternals<unknown>);
-}
-
-/** @throws TypeError for what is no app over a state file. */
-export function internalsOf<Output>(app: {
-  run(id: string): Promise<RunResult<Output>>;
-}): AppInternals<Output> {
-  const own = internals.get(app);
-  if (own === undefined) throw new TypeError('Expected an app over a state file.');
-  return own as AppInternals<Output>;
-}
-
-/** Options of `run`. `context`, `configurable`, `tags`, `metadata` and `by` are recorded when the run starts. */
-export interface RunOptions
-  extends Omit<DriveOptions, 'goal' | 'prepare' | 'isPrepared' | 'now' | 'isDue' | 'lost' | 'above'>,
-    InvokeOptions {
-  /**
-   * Stay until the run ends. Receives decisions and signals of other processes within a second, and timers when they
-   * are due. Holds no lease while waiting. Abort `drain` to return, `signal` to reject. @defaultValue false
-   */
-  readonly wait?: boolean;
-  /** The person at the start of the run. Recorded; gates with `notInitiator` use it. Ignored for an existing run. */
-  readonly by?: Principal;
-  /**
-   * Reject with `RUN_FAILED` if the run is `failed` or a `dead_letter`, as LangGraph's `invoke` does. Its cause is the
-   * node's error. With `false` the result has that status. @defaultValue true
-   */
-  readonly throwOnFailure?: boolean;
-  /**
-   * Key of the input's turn, for example the id of a message. The same key is the same turn. A new key starts the next
-   * turn of a run that has ended. @defaultValue the run has one turn
-   */
-  readonly turn?: string;
-}
-
-/** Options of `start`, recorded with the run. */
-export interface RunStartOptions extends InvokeOptions, Pick<RunOptions, 'turn' | 'by'> {
-  /** Use before the run asks. Ignored for an existing run. @defaultValue the app's */
-  readonly budget?: Budget;
-}
-
-/** Options of `create`. */
-export interface CreateOptions extends NewRunLabels, QueueOptions {
-  /** For a known id: reject with `THREAD_EXISTS`, or return the run unchanged. @defaultValue 'raise' */
-  readonly ifExists?: 'raise' | 'do_nothing';
-}
-
-/** Options with which a run is recorded, wherever it is. */
-export type StartOptions = RunStartOptions & QueueOptions;
-
-/** Options with which a run is recorded and executed. */
-export type ExecuteOptions = RunOptions & StartOptions;
-
-/** A signal, as it is sent. */
-export type Said = { readonly name: string; readonly payload: unknown } & SignalOptions;
-
-/** Input and options of a run that a signal starts. */
-export type SignalStart<Update> = { readonly input: Update } & StartOptions;

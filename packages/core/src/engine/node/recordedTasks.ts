@@ -8,7 +8,8 @@ import { GraphDrained, isGraphBubbleUp, type LangGraphRunnableConfig } from '@la
 import type { StepKey } from '../../state/steps/stepRecords.ts';
 import { ambientConfig } from '../execution/ambientConfig.ts';
 import { asThrowable } from '../execution/thrown.ts';
-import { currentNode, isRecorded, type RecordedNode } from './ActiveNode.ts';
+import { isRecorded, type RecordedNode } from './ActiveNode.ts';
+import { currentNode } from './nodeContext.ts';
 import { freeName } from './repeatableStep.ts';
 import { recordedCall } from './step.ts';
 import { claimOf, recordedPlace, type StepPlace, stepPlace } from './stepPlace.ts';

@@ -4,7 +4,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { isGraphBubbleUp } from '@langchain/langgraph';
 import { faultInside, isRefusal } from '../execution/EngineFaults.ts';
 import { asThrowable } from '../execution/thrown.ts';
-import { type ActiveNode, activeNode, currentNode, isAlone } from './ActiveNode.ts';
+import type { ActiveNode } from './ActiveNode.ts';
+import { activeNode, currentNode, isAlone } from './nodeContext.ts';
 import { type StepFunction, type StepOptions, step } from './step.ts';
 import { claimOf, type StepPlace, stepPlace } from './stepPlace.ts';
 

@@ -48,10 +48,11 @@ import type { AnyGate } from '../gates/parsedGates.ts';
 import { isQuestion, type Question } from '../gates/question.ts';
 import type { NodeEngine, NodeUpdate } from '../graph/NodeEngine.ts';
 import { type GuardFinding, type GuardLevel, guardFact } from '../guards/lattice.ts';
-import { ActiveNode, runInNode } from './ActiveNode.ts';
+import { ActiveNode } from './ActiveNode.ts';
 import { pendingCalls } from './askDeclared.ts';
 import { diedAt, neverEnds } from './crashPoint.ts';
 import { type Depth, depthWarnings } from './depth.ts';
+import { runInNode } from './nodeContext.ts';
 import {
   type ChannelWrite,
   decidedWrites,

@@ -28,9 +28,10 @@ import { interruptAsking, type Question, questionAbout } from '../gates/question
 import { guardFact, warningLevel } from '../guards/lattice.ts';
 import { type AskedCall, type BudgetVerdict, budgetLevel, type ScopedUse } from '../guards/RunBudgets.ts';
 import { type UsageReport, UsageReports } from '../guards/usage.ts';
-import { type ActiveNode, activeNode, isAlone, isRecorded, type RecordedNode } from './ActiveNode.ts';
+import { type ActiveNode, isRecorded, type RecordedNode } from './ActiveNode.ts';
 import { diedAt, neverEnds } from './crashPoint.ts';
 import { recordedKey } from './legacyStep.ts';
+import { activeNode, isAlone } from './nodeContext.ts';
 import { claimOf, type StepPlace, stepPlace } from './stepPlace.ts';
 
 /** A call that no guard looks at. */

@@ -4,7 +4,7 @@ import { ambientConfig } from '../execution/ambientConfig.ts';
 import type { NodeExecution } from '../execution/nodeExecution.ts';
 import { yieldToEventLoop } from '../execution/yieldToEventLoop.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
-import { type ActiveNode, currentNode, type RecordedNode } from './ActiveNode.ts';
+import type { ActiveNode, RecordedNode } from './ActiveNode.ts';
 import {
   type InnerLevel,
   type InnerRuns,
@@ -13,6 +13,7 @@ import {
   namesOn,
   relativePlace,
 } from './innerRuns.ts';
+import { currentNode } from './nodeContext.ts';
 import { attemptOf, currentToolCall } from './toolCalls.ts';
 
 /** A checkpoint that a task starts from. */

@@ -18,7 +18,8 @@ import {
   childAppsOf,
 } from '../waits/children.ts';
 import { endWait, type Message, messageOf, signalName, waitInterruptId } from '../waits/waits.ts';
-import { type ActiveNode, activeNode, isRecorded, outsideNode, type RecordedNode } from './ActiveNode.ts';
+import { type ActiveNode, isRecorded, type RecordedNode } from './ActiveNode.ts';
+import { activeNode, outsideNode } from './nodeContext.ts';
 import { claimOf, recordedPlace, type StepPlace, stepPlace } from './stepPlace.ts';
 
 export interface SleepOptions {

@@ -11,23 +11,23 @@ import { isIdAlone } from '../drive/runInput.ts';
 import type { SignalReceipt } from '../drive/signals.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { AppFactory } from '../file/AppFactory.ts';
+import type { FileApp } from '../file/FileApp.ts';
 import type {
   ExecuteOptions,
-  FileApp,
   RunOptions,
   RunStartOptions,
   Said,
   SignalStart,
   StartOptions,
-} from '../file/FileApp.ts';
+} from '../file/RunOptions.ts';
 import { isInQueue } from '../graph/graphShape.ts';
 import { assertDeletable, type DeleteOptions, type DeleteResult, deleteRun } from '../runs/deleteRuns.ts';
 import { type FollowedFile, followRunInfo } from '../runs/followRun.ts';
 import { type ForkOptions, type ForkResult, forkRun, threadExists } from '../runs/forkRun.ts';
-import { releaseOf, runIndexOf } from '../runs/lists.ts';
 import { messageNotice } from '../runs/notices.ts';
 import type { LeasedRun, QueueOptions, RunDriver, RunQueue, RunRelease, Runs } from '../runs/Runs.ts';
-import type { NewRunLabels } from '../start/RunStarts.ts';
+import { releaseOf, runIndexOf } from '../runs/standing.ts';
+import type { NewRunLabels } from '../start/firstInput.ts';
 import type { StreamEvent } from '../stream/StreamEvent.ts';
 import { notKept } from '../stream/storedEvent.ts';
 import { type StreamOptions, type StreamParts, streamedSoFar } from '../stream/streamRun.ts';

@@ -3,7 +3,7 @@
 
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import { hashOf } from '../../values/canonicalJson.ts';
-import type { StopRequest } from '../drive/signals.ts';
+import type { StopRequest } from '../drive/stopRequests.ts';
 import { readOnce, type SentAnswer } from '../gates/Gate.ts';
 import type { RunSignal } from './Runs.ts';
 

@@ -5,7 +5,8 @@ import type { GateEvent } from '../../state/events/GateEventStore.ts';
 import type { LabelValue, RunLabels } from '../../state/labels/runLabels.ts';
 import type { ThreadStatus } from '../../state/threads/threadRecords.ts';
 import type { RunInfo } from '../drive/RunResult.ts';
-import type { SignalOptions, StopRequest } from '../drive/signals.ts';
+import type { SignalOptions } from '../drive/signals.ts';
+import type { StopRequest } from '../drive/stopRequests.ts';
 import type { Gate, SentAnswer } from '../gates/Gate.ts';
 
 /** Selects a page of a long list. */

@@ -5,7 +5,7 @@ import type { EventRecord } from '../../state/events/EventStore.ts';
 import { hasEnded } from '../../state/threads/threadRecords.ts';
 import type { RunDetails } from '../drive/RunResult.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
-import { type ReadableFile, readDetails } from './lists.ts';
+import { type ReadableFile, readDetails } from './standing.ts';
 
 /** A look at a run's file, which is closed afterwards. */
 export interface FileLook<File> {

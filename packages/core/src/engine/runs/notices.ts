@@ -5,18 +5,14 @@ import { whenFree } from '../../db/busy.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { Engine } from '../drive/Engine.ts';
 import type { GraphParts } from '../drive/openToolCalls.ts';
+import { cancelRun, messageId, type SignalOptions, type SignalReceipt, signalRun } from '../drive/signals.ts';
 import {
   type CancelOptions,
   cancelRequest,
-  cancelRun,
-  messageId,
   type PauseOptions,
   pauseRequest,
   recordStop,
-  type SignalOptions,
-  type SignalReceipt,
-  signalRun,
-} from '../drive/signals.ts';
+} from '../drive/stopRequests.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import type { Gate, SentAnswer } from '../gates/Gate.ts';
 import { decideGate } from '../gates/parsedGates.ts';

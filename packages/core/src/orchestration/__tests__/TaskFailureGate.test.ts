@@ -4,7 +4,7 @@ import { test } from '../../../test/support/fixtures.ts';
 import { HITL_ENTROPY_THRESHOLD } from '../../config/defaults.ts';
 import { repeating, twoSteps } from '../../engine/__tests__/ownGraph.ts';
 import { durable } from '../../engine/app/durable.ts';
-import { internalsOf } from '../../engine/file/FileApp.ts';
+import { internalsOf } from '../../engine/file/appInternals.ts';
 import { GraphSuspendedSignal } from '../../engine/gates/GraphSuspendedSignal.ts';
 import { EventBus } from '../../events/events.ts';
 import { Child } from '../../state/__tests__/Child.ts';

@@ -3,7 +3,7 @@ import { parseBrief } from '../../brief/brief.ts';
 import { initialState } from '../../brief/initialState.ts';
 import { loadOrchestratorConfig, type OrchestratorConfig } from '../../config/orchestratorConfig.ts';
 import { ada } from '../../engine/__tests__/ownGraph.ts';
-import { internalsOf } from '../../engine/file/FileApp.ts';
+import { internalsOf } from '../../engine/file/appInternals.ts';
 import type { Gate, GateAnswer } from '../../engine/gates/Gate.ts';
 import { EventBus } from '../../events/events.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';

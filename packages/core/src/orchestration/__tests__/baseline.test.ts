@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { ada } from '../../engine/__tests__/ownGraph.ts';
-import { internalsOf } from '../../engine/file/FileApp.ts';
+import { internalsOf } from '../../engine/file/appInternals.ts';
 import { comparableFailures } from '../checks/CheckSummary.ts';
 import type { CheckResult, Checks, DraftDocument } from '../ports.ts';
 import { aPipeline, driveToTheEnd, type PipelineOptions } from './aPipeline.ts';

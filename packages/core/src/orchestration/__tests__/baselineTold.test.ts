@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { ada } from '../../engine/__tests__/ownGraph.ts';
-import { internalsOf } from '../../engine/file/FileApp.ts';
+import { internalsOf } from '../../engine/file/appInternals.ts';
 import type { GateAnswer } from '../../engine/gates/Gate.ts';
 import { fakeAgents } from '../../testing/index.ts';
 import type { CheckResult, StageAgents } from '../ports.ts';

@@ -6,7 +6,7 @@ import { only } from '../../../test/support/only.ts';
 import { ada, repeating } from '../../engine/__tests__/ownGraph.ts';
 import { type DurableOptions, durable } from '../../engine/app/durable.ts';
 import type { AgentAction } from '../../engine/entropy/EntropyPart.ts';
-import { internalsOf } from '../../engine/file/FileApp.ts';
+import { internalsOf } from '../../engine/file/appInternals.ts';
 import type { GuardEvidence } from '../../events/events.ts';
 import { EventStore } from '../../state/events/EventStore.ts';
 import { fakeAgents } from '../../testing/index.ts';

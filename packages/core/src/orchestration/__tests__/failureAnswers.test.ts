@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
-import { internalsOf } from '../../engine/file/FileApp.ts';
+import { internalsOf } from '../../engine/file/appInternals.ts';
 import { fakeAgents } from '../../testing/index.ts';
 import type { PlanResult, StageAgents, TaskRequest } from '../ports.ts';
 import { aPipeline, driveToTheEnd, type PipelineOptions } from './aPipeline.ts';

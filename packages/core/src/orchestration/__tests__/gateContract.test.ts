@@ -4,7 +4,7 @@ import { test } from '../../../test/support/fixtures.ts';
 import { loadOrchestratorConfig } from '../../config/orchestratorConfig.ts';
 import { runMigrations } from '../../db/migrate.ts';
 import { MIGRATIONS } from '../../db/migrations/index.ts';
-import { internalsOf } from '../../engine/file/FileApp.ts';
+import { internalsOf } from '../../engine/file/appInternals.ts';
 import { orchestrationApp } from '../graph.ts';
 import * as door from '../index.ts';
 import { TaskFailureGate } from '../TaskFailureGate.ts';

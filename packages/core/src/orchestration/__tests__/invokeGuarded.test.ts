@@ -5,7 +5,7 @@ import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
 import { circle, OwnState, repeating, says, twoSteps } from '../../engine/__tests__/ownGraph.ts';
 import { durable } from '../../engine/app/durable.ts';
-import { internalsOf } from '../../engine/file/FileApp.ts';
+import { internalsOf } from '../../engine/file/appInternals.ts';
 import { GraphSuspendedSignal } from '../../engine/gates/GraphSuspendedSignal.ts';
 import { invokeGuarded } from '../../engine/node/runNode.ts';
 import { EventBus } from '../../events/events.ts';

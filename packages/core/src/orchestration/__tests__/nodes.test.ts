@@ -5,7 +5,7 @@ import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
 import { ada, repeating } from '../../engine/__tests__/ownGraph.ts';
 import { durable } from '../../engine/app/durable.ts';
-import { internalsOf } from '../../engine/file/FileApp.ts';
+import { internalsOf } from '../../engine/file/appInternals.ts';
 import { EventStore } from '../../state/events/EventStore.ts';
 import { FailureGateStore } from '../../state/guards/FailureGateStore.ts';
 import { aPlan } from '../../testing/fakeAgents.ts';

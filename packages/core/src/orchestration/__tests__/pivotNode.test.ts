@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
 import { ada } from '../../engine/__tests__/ownGraph.ts';
-import { internalsOf } from '../../engine/file/FileApp.ts';
+import { internalsOf } from '../../engine/file/appInternals.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
 import { OrchestrationGraph } from '../graph.ts';

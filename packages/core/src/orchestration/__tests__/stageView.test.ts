@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
-import { internalsOf } from '../../engine/file/FileApp.ts';
+import { internalsOf } from '../../engine/file/appInternals.ts';
 import { StepStore } from '../../state/steps/StepStore.ts';
 import { aPlan } from '../../testing/fakeAgents.ts';
 import type { MemoryWorkspace } from '../../testing/index.ts';

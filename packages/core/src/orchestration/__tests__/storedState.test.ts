@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { orchestratorConfigOf } from '../../config/orchestratorConfig.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
-import { internalsOf } from '../../engine/file/FileApp.ts';
+import { internalsOf } from '../../engine/file/appInternals.ts';
 import { EventBus } from '../../events/events.ts';
 import { Orchestrator } from '../../surface/Orchestrator.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';

@@ -1,4 +1,4 @@
-import { activeNode } from '../../engine/node/ActiveNode.ts';
+import { activeNode } from '../../engine/node/nodeContext.ts';
 import { sha256Hex } from '../../values/canonicalJson.ts';
 import type { CheckResult, CriterionEvidence, PipelinePorts, TestLoss } from '../ports.ts';
 import { rejectedDiff, timesReopened } from '../review/reviewGate.ts';

@@ -1,5 +1,5 @@
 import { principalText } from '../../engine/gates/principals.ts';
-import { activeNode, currentNodeStore } from '../../engine/node/ActiveNode.ts';
+import { activeNode, currentNodeStore } from '../../engine/node/nodeContext.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
 import { type Baseline, summariseCheck } from '../checks/CheckSummary.ts';
 import type { CheckResult, PipelinePorts, RunWorkspace, Synced } from '../ports.ts';

@@ -1,4 +1,4 @@
-import { activeNode } from '../../engine/node/ActiveNode.ts';
+import { activeNode } from '../../engine/node/nodeContext.ts';
 import type { StepCall } from '../../engine/node/step.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type {

@@ -1,7 +1,7 @@
 // The folder of a run: its driver, its abilities, and the texts of its commits.
 
 import type { EngineStore } from '../../engine/gates/EngineStore.ts';
-import { activeNode } from '../../engine/node/ActiveNode.ts';
+import { activeNode } from '../../engine/node/nodeContext.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
 import { gitRecord } from '../../state/GitPackStore.ts';

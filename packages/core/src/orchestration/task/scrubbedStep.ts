@@ -1,4 +1,4 @@
-import { currentNode } from '../../engine/node/ActiveNode.ts';
+import { currentNode } from '../../engine/node/nodeContext.ts';
 import { type StepCall, type StepFunction, type StepOptions, step } from '../../engine/node/step.ts';
 import { scrub } from '../../masking/scrub.ts';
 import type { AgentCall, OfferedChecks } from '../ports.ts';

@@ -1,5 +1,5 @@
 import { exchangesAt } from '../../engine/gates/answerForms.ts';
-import { currentNodeStore } from '../../engine/node/ActiveNode.ts';
+import { currentNodeStore } from '../../engine/node/nodeContext.ts';
 import type { HitlSession, HitlSessionKind } from '../../state/gates/hitlSession.ts';
 import type { AttemptReport, TaskBrief } from '../ports.ts';
 import { taskLabel } from '../taskStates.ts';

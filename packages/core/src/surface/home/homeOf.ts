@@ -8,7 +8,7 @@ import { FileNews } from '../../db/FileWatch.ts';
 import { dataVersion } from '../../db/fileIdentity.ts';
 import { assertUpToDate } from '../../db/ledger.ts';
 import { foreignSchema } from '../../db/ownSchema.ts';
-import { internalsOf } from '../../engine/file/FileApp.ts';
+import { internalsOf } from '../../engine/file/appInternals.ts';
 import {
   type ClosedGate,
   type Gate,

@@ -3,7 +3,6 @@ import type { EngineStore } from '../../engine/gates/EngineStore.ts';
 import { graphFingerprint } from '../../engine/graph/graphShape.ts';
 import { LeasedApp } from '../../engine/remote/LeasedApp.ts';
 import { RunAccess } from '../../engine/remote/RunAccess.ts';
-import { releaseOf } from '../../engine/runs/lists.ts';
 import type {
   LeasedRun,
   QueueOptions,
@@ -12,6 +11,7 @@ import type {
   RunRelease,
   Runs,
 } from '../../engine/runs/Runs.ts';
+import { releaseOf } from '../../engine/runs/standing.ts';
 import type { NewRunRecord } from '../../engine/start/RunStarts.ts';
 import { type OrchestrationPlan, orchestrationPlan } from '../../orchestration/graph.ts';
 import type { OpenOptions, RunWorkspace, Workspace } from '../../orchestration/ports.ts';

@@ -1,4 +1,4 @@
-import { internalsOf } from '../../engine/file/FileApp.ts';
+import { internalsOf } from '../../engine/file/appInternals.ts';
 import type { EngineStore } from '../../engine/gates/EngineStore.ts';
 import { asHuman, type Principal, principalText } from '../../engine/gates/principals.ts';
 import { DevsError } from '../../errors/DevsError.ts';

@@ -1,7 +1,7 @@
 import { END, interrupt, START, StateGraph } from '@langchain/langgraph';
 import { afterEach, describe, expect, expectTypeOf, onTestFinished, test } from 'vitest';
 import { OwnState, type OwnUpdate, says, twoBranches, twoSteps } from '../../engine/__tests__/ownGraph.ts';
-import { internalsOf } from '../../engine/file/FileApp.ts';
+import { internalsOf } from '../../engine/file/appInternals.ts';
 import type { CrashPoint } from '../../engine/node/crashPoint.ts';
 import { step } from '../../engine/node/step.ts';
 import { sleep } from '../../engine/node/waitFor.ts';

@@ -5,7 +5,7 @@ import { createAgent } from 'langchain';
 import { z } from 'zod';
 import { type Said, ScriptedModel } from '../../../src/engine/agent/__tests__/agent.ts';
 import { recordCalls } from '../../../src/engine/agent/recordCalls.ts';
-import { internalsOf } from '../../../src/engine/file/FileApp.ts';
+import { internalsOf } from '../../../src/engine/file/appInternals.ts';
 import type { Effect, Process, Scenario } from './Scenario.ts';
 
 const TOOLS = ['search', 'mail', 'pay', 'broken'] as const;

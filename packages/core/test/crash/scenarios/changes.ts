@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { ada, twoSteps } from '../../../src/engine/__tests__/ownGraph.ts';
-import { internalsOf } from '../../../src/engine/file/FileApp.ts';
+import { internalsOf } from '../../../src/engine/file/appInternals.ts';
 import { step } from '../../../src/engine/node/step.ts';
 import { doctor } from '../../../src/state/doctor/doctor.ts';
 import type { Process, Scenario } from './Scenario.ts';

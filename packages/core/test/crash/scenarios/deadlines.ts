@@ -1,5 +1,5 @@
 import { twoSteps } from '../../../src/engine/__tests__/ownGraph.ts';
-import { internalsOf } from '../../../src/engine/file/FileApp.ts';
+import { internalsOf } from '../../../src/engine/file/appInternals.ts';
 import { AClock, DAY, HOUR } from '../../../src/engine/waits/__tests__/aClock.ts';
 import type { Process, Scenario } from './Scenario.ts';
 

@@ -1,7 +1,7 @@
 import { interrupt } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { ada, repeating, twoSteps } from '../../../src/engine/__tests__/ownGraph.ts';
-import { internalsOf } from '../../../src/engine/file/FileApp.ts';
+import { internalsOf } from '../../../src/engine/file/appInternals.ts';
 import { openQuestions } from '../../../src/engine/saver/openQuestions.ts';
 import { SqliteSaver } from '../../../src/engine/saver/SqliteSaver.ts';
 import type { Live, Process, Scenario } from './Scenario.ts';

@@ -1,6 +1,6 @@
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
-import { internalsOf } from '../../../src/engine/file/FileApp.ts';
+import { internalsOf } from '../../../src/engine/file/appInternals.ts';
 import { step } from '../../../src/engine/node/step.ts';
 import { sleep, waitFor } from '../../../src/engine/node/waitFor.ts';
 import { onceForEachKey, type Process, type Scenario } from './Scenario.ts';

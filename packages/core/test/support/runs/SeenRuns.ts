@@ -1,7 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { RunInfo } from '../../../src/engine/drive/RunResult.ts';
 import { EngineStore } from '../../../src/engine/gates/EngineStore.ts';
-import { releaseOf } from '../../../src/engine/runs/lists.ts';
 import type {
   GateEventPage,
   GateFilter,
@@ -15,6 +14,7 @@ import type {
   RunRelease,
   Runs,
 } from '../../../src/engine/runs/Runs.ts';
+import { releaseOf } from '../../../src/engine/runs/standing.ts';
 import { EventBus } from '../../../src/events/events.ts';
 import { immediateBarrier } from '../../../src/state/commits/CommitBarrier.ts';
 import type { GateEvent } from '../../../src/state/events/GateEventStore.ts';

@@ -4,7 +4,7 @@ import type { DurableApp } from '../../../src/engine/app/DurableApp.ts';
 import { durable as durableOver } from '../../../src/engine/app/durable.ts';
 import type { RunDueOptions } from '../../../src/engine/drive/drive.ts';
 import { nullIfBusy } from '../../../src/engine/drive/lease.ts';
-import { type AppInternals, registerInternals } from '../../../src/engine/file/FileApp.ts';
+import { type AppInternals, registerInternals } from '../../../src/engine/file/appInternals.ts';
 import { EventBus } from '../../../src/events/events.ts';
 import { StateFile } from '../../../src/state/StateFile.ts';
 import { runsOf } from './places.ts';

@@ -5,7 +5,7 @@ import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { ada, type Own, OwnState, type OwnUpdate, says } from '../../__tests__/ownGraph.ts';
 import { type DurableOptions, durable } from '../../app/durable.ts';
-import { internalsOf } from '../../file/FileApp.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 import { step } from '../../node/step.ts';
 
 type Node = (state: Own) => OwnUpdate | Promise<OwnUpdate>;

@@ -15,7 +15,7 @@ import { only } from '../../../../test/support/only.ts';
 import { doctor } from '../../../state/doctor/doctor.ts';
 import { ada, bob, type Own, OwnState, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../app/durable.ts';
-import { internalsOf } from '../../file/FileApp.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 import { step } from '../../node/step.ts';
 
 function gated(db: Database, version = '1') {

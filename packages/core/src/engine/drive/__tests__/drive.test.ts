@@ -25,11 +25,11 @@ import {
   twoBranches,
   twoSteps,
 } from '../../__tests__/ownGraph.ts';
-import { internalsOf } from '../../file/FileApp.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 import type { Gate, GateAnswer } from '../../gates/Gate.ts';
 import { HumanInTheLoopManager } from '../../gates/HumanInTheLoopManager.ts';
 import type { Principal } from '../../gates/principals.ts';
-import { progress } from '../../node/ActiveNode.ts';
+import { progress } from '../../node/nodeContext.ts';
 import { step } from '../../node/step.ts';
 
 const gated = (db: Database) => durable(twoSteps(), { db, gates: { second: ({ log }) => log } });

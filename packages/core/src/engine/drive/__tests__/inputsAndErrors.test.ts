@@ -3,7 +3,7 @@ import { Annotation, END, interrupt, MessagesAnnotation, START, StateGraph } fro
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { durable } from '../../../../test/support/runs/durable.ts';
-import { internalsOf } from '../../file/FileApp.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 
 const Mail = Annotation.Root({
   to: Annotation<string>(),

@@ -8,7 +8,7 @@ import { only } from '../../../../test/support/only.ts';
 import { durable } from '../../../../test/support/runs/durable.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { ada, OwnState } from '../../__tests__/ownGraph.ts';
-import type { RunOptions } from '../../file/FileApp.ts';
+import type { RunOptions } from '../../file/RunOptions.ts';
 import { step } from '../../node/step.ts';
 
 const Context = z.object({ tenant: z.string(), limits: z.object({ mails: z.number() }).optional() });

@@ -9,9 +9,9 @@ import { ofOneFile } from '../../../../test/support/runs/where.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { DevsError } from '../../../errors/DevsError.ts';
 import { localHost } from '../../../state/threads/hostIdentity.ts';
-import { internalsOf } from '../../file/FileApp.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 import { step } from '../../node/step.ts';
-import { pendingStop, recordStop } from '../signals.ts';
+import { pendingStop, recordStop } from '../stopRequests.ts';
 
 const State = Annotation.Root({ rounds: Annotation<number>() });
 const ada = { kind: 'human', id: 'ada' } as const;

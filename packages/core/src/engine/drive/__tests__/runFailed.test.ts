@@ -3,7 +3,7 @@ import { test } from '../../../../test/support/fixtures.ts';
 import { durable } from '../../../../test/support/runs/durable.ts';
 import { DevsError } from '../../../errors/DevsError.ts';
 import { twoSteps } from '../../__tests__/ownGraph.ts';
-import { internalsOf } from '../../file/FileApp.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 
 class QuotaError extends Error {
   override readonly name = 'QuotaError';

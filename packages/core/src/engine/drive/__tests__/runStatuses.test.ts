@@ -9,7 +9,7 @@ import { hasEnded, THREAD_STATUSES, type ThreadStatus } from '../../../state/thr
 import { SkippingClock } from '../../../testing/TestApp.ts';
 import { ada } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../app/durable.ts';
-import { internalsOf } from '../../file/FileApp.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 import { child, sleep, waitFor } from '../../node/waitFor.ts';
 import type { RunError, RunInfo, RunResult } from '../RunResult.ts';
 

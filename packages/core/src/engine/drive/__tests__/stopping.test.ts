@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { test } from '../../../../test/support/fixtures.ts';
 import { durable } from '../../../../test/support/runs/durable.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
-import { internalsOf } from '../../file/FileApp.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 import { step } from '../../node/step.ts';
 import { child } from '../../node/waitFor.ts';
 

@@ -7,7 +7,7 @@ import { only } from '../../../../test/support/only.ts';
 import { durable } from '../../../../test/support/runs/durable.ts';
 import { ofOneFile } from '../../../../test/support/runs/where.ts';
 import { ada, OwnState, twoSteps } from '../../__tests__/ownGraph.ts';
-import { internalsOf } from '../../file/FileApp.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 
 const GATES = { second: () => 'go?' };
 

@@ -5,7 +5,7 @@ import { countReads } from '../../../../test/support/countedReads.ts';
 import { test } from '../../../../test/support/fixtures.ts';
 import { ada, OwnState } from '../../__tests__/ownGraph.ts';
 import { type DurableOptions, durable } from '../../app/durable.ts';
-import { internalsOf } from '../../file/FileApp.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 import { step } from '../../node/step.ts';
 import { sleep, waitFor } from '../../node/waitFor.ts';
 import type { WorkOptions } from '../work.ts';

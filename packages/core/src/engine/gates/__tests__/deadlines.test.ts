@@ -11,7 +11,7 @@ import { durable } from '../../../../test/support/runs/durable.ts';
 import { notThroughRuns } from '../../../../test/support/runs/where.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { ada, bob, OwnState, says, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
-import { internalsOf } from '../../file/FileApp.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 import { sleep } from '../../node/waitFor.ts';
 import { AClock, DAY, HOUR } from '../../waits/__tests__/aClock.ts';
 import { type Deadline, type GateOf, perToolCall } from '../DeclaredGate.ts';

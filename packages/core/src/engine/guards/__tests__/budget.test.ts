@@ -8,7 +8,7 @@ import { notThroughRuns } from '../../../../test/support/runs/where.ts';
 import { everyTable } from '../../../orchestration/__tests__/everyTable.ts';
 import { EventStore } from '../../../state/events/EventStore.ts';
 import { ada, type Own, OwnState, twoSteps } from '../../__tests__/ownGraph.ts';
-import { internalsOf } from '../../file/FileApp.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 import { type StepOptions, step } from '../../node/step.ts';
 import type { UsageReport } from '../usage.ts';
 

@@ -6,7 +6,7 @@ import { otherWriter } from '../../../../test/support/otherWriter.ts';
 import { setBusyTimeout } from '../../../db/busy.ts';
 import { ada, says, twoSteps } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../app/durable.ts';
-import { internalsOf } from '../../file/FileApp.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 import { step } from '../step.ts';
 
 /** Longer than the engine's connection waits for itself, ms: what is kept until then is kept by the engine. */

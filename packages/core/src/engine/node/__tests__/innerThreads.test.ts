@@ -8,7 +8,7 @@ import { doctor } from '../../../state/doctor/doctor.ts';
 import { extractRun } from '../../../state/moving/movedRun.ts';
 import { ada } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../app/durable.ts';
-import { internalsOf } from '../../file/FileApp.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 
 const joined = (left: readonly string[], right: readonly string[]): readonly string[] => [...left, ...right];
 const State = Annotation.Root({

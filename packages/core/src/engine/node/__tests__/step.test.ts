@@ -28,14 +28,15 @@ import { NO_BREAKPOINTS } from '../../breakpoints/Breakpoint.ts';
 import { compileDurable } from '../../compile/compileDurable.ts';
 import type { Engine } from '../../drive/Engine.ts';
 import { EngineFaults } from '../../execution/EngineFaults.ts';
-import { FileApp, internalsOf } from '../../file/FileApp.ts';
+import { internalsOf } from '../../file/appInternals.ts';
+import { FileApp } from '../../file/FileApp.ts';
 import { EngineStore } from '../../gates/EngineStore.ts';
 import { parsedGates } from '../../gates/parsedGates.ts';
 import type { EngineGraph } from '../../graph/EngineGraph.ts';
 import { NO_GOALS, ownGraphProfile } from '../../graph/NodeEngine.ts';
 import { type Death, DyingSaver } from '../../saver/__tests__/DyingSaver.ts';
 import { RunStreams } from '../../stream/RunStreams.ts';
-import { progress } from '../ActiveNode.ts';
+import { progress } from '../nodeContext.ts';
 import { type StepCall, step } from '../step.ts';
 
 /** What the first node of a run makes of its steps; `failures` times it then throws. */

@@ -6,7 +6,7 @@ import { only } from '../../../../test/support/only.ts';
 import { doctor } from '../../../state/doctor/doctor.ts';
 import { ada, bob, circle, says, twoSteps } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../app/durable.ts';
-import { internalsOf } from '../../file/FileApp.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 import type { RunSnapshot } from '../../graph/EngineGraph.ts';
 import { step } from '../../node/step.ts';
 import { SqliteSaver } from '../../saver/SqliteSaver.ts';

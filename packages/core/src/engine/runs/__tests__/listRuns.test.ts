@@ -8,7 +8,7 @@ import { THREAD_STATUSES, type ThreadStatus } from '../../../state/threads/threa
 import { ada, twoSteps } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../app/durable.ts';
 import type { RunInfo } from '../../drive/RunResult.ts';
-import { internalsOf } from '../../file/FileApp.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 import type { RunFilter, RunPage } from '../Runs.ts';
 
 const open = (db: Database, now = { ms: 0 }, version = '1') =>

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { ada, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../app/durable.ts';
-import { internalsOf } from '../../file/FileApp.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 
 describe('the inbox', () => {
   test('has the open questions of every run and graph in the file, oldest first, page by page', async ({

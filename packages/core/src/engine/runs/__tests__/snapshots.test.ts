@@ -4,7 +4,7 @@ import { test } from '../../../../test/support/fixtures.ts';
 import { listOf } from '../../../../test/support/listOf.ts';
 import { type Own, repeating, twoSteps } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../app/durable.ts';
-import { internalsOf } from '../../file/FileApp.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 import type { RunSnapshot } from '../../graph/EngineGraph.ts';
 
 const ENGINES = /progressStep|pendingSuspension/;

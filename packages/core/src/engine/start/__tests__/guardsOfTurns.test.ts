@@ -5,7 +5,7 @@ import { only } from '../../../../test/support/only.ts';
 import { EventStore } from '../../../state/events/EventStore.ts';
 import { ada, circle, OwnState, repeating, says, twoSteps } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../app/durable.ts';
-import { internalsOf } from '../../file/FileApp.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 import { step } from '../../node/step.ts';
 
 /** As many calls in one node as the input says, a dollar each. */

@@ -17,7 +17,8 @@ import { EventStore } from '../../../state/events/EventStore.ts';
 import { ada, type Own, OwnState, says, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../app/durable.ts';
 import { endCancelled } from '../../drive/signals.ts';
-import { internalsOf, type RunOptions } from '../../file/FileApp.ts';
+import { internalsOf } from '../../file/appInternals.ts';
+import type { RunOptions } from '../../file/RunOptions.ts';
 import type { GateOf } from '../../gates/DeclaredGate.ts';
 import { sleep } from '../../node/waitFor.ts';
 

@@ -7,7 +7,7 @@ import { interceptStatements } from '../../../../test/support/interceptStatement
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { OwnState, twoSteps } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../app/durable.ts';
-import { internalsOf } from '../../file/FileApp.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 import { step } from '../../node/step.ts';
 
 /** Of the moments, one in so many; which, is another in every run. */

@@ -5,8 +5,8 @@ import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { ada, type Own, OwnState } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../app/durable.ts';
-import { internalsOf } from '../../file/FileApp.ts';
-import { progress } from '../../node/ActiveNode.ts';
+import { internalsOf } from '../../file/appInternals.ts';
+import { progress } from '../../node/nodeContext.ts';
 import { step } from '../../node/step.ts';
 import { waitFor } from '../../node/waitFor.ts';
 

@@ -20,7 +20,7 @@ import { createDatabase } from '../../../db/createDatabase.ts';
 import { isDevsError } from '../../../errors/DevsError.ts';
 import { twoBranches } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../app/durable.ts';
-import { internalsOf } from '../../file/FileApp.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 import { RunStreams, runEnded } from '../RunStreams.ts';
 import type { LastingEvent } from '../StreamEvent.ts';
 import { streamRun } from '../streamRun.ts';

@@ -19,7 +19,7 @@ import { only } from '../../../../test/support/only.ts';
 import { durable } from '../../../../test/support/runs/durable.ts';
 import { notFileRuns, notThroughRuns, ofOneFile } from '../../../../test/support/runs/where.ts';
 import { at, goOn } from '../../../../test/transfer/threads.ts';
-import { internalsOf } from '../../file/FileApp.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 
 const ada = { kind: 'human', id: 'ada' } as const;
 

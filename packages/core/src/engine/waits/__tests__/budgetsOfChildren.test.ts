@@ -5,7 +5,7 @@ import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { ada, twoSteps } from '../../__tests__/ownGraph.ts';
 import { type DurableOptions, durable } from '../../app/durable.ts';
-import { internalsOf } from '../../file/FileApp.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 import { step } from '../../node/step.ts';
 import { child } from '../../node/waitFor.ts';
 

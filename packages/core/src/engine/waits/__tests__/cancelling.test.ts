@@ -5,7 +5,7 @@ import { only } from '../../../../test/support/only.ts';
 import { ada, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../app/durable.ts';
 import { cancelRun, endCancelled } from '../../drive/signals.ts';
-import { internalsOf } from '../../file/FileApp.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 import { step } from '../../node/step.ts';
 import { child } from '../../node/waitFor.ts';
 

@@ -7,7 +7,7 @@ import { only } from '../../../../test/support/only.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { ada, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../app/durable.ts';
-import { internalsOf } from '../../file/FileApp.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 import { step } from '../../node/step.ts';
 import { child, sleep, waitFor } from '../../node/waitFor.ts';
 import { SqliteSaver } from '../../saver/SqliteSaver.ts';
