@@ -54,7 +54,7 @@ const LONG = [
     'a death at every write of waits, children, turns, frames, gates, votes and more',
   ],
   [
-    'cancelled-turns',
+    'cancel-deaths',
     { DEVS_CANCEL_DEATHS: 1000 },
     'drive/cancelledTurns',
     'a death at every write of a cancel and the turn that follows',
@@ -199,6 +199,12 @@ const LONG = [
     { DEVS_IMPORT_THREADS: 20, DEVS_IMPORT_DEATHS: 1000 },
     'transfer/diesAtImport',
     'threads of other checkpointers, imported by processes that die at each write',
+  ],
+  [
+    'imported',
+    { DEVS_IMPORTED: 1000, DEVS_EXPORTED: 1000 },
+    'core/test/transfer/',
+    'threads of every program, carried over at each of their stops, and back',
   ],
   [
     'saver-deaths',

@@ -19,7 +19,7 @@ const KINDS = [
   ['trial', /cli\/test\/trial\//],
   ['command line', /^packages\/cli\//],
   ['scripts', /core\/test\/(scripts|support|bench|guide)\//],
-  ['engine', /core\/(src\/engine|test\/(runs|mistakes|keptExactly|maskedRuns))\//],
+  ['engine', /core\/(src\/engine|test\/(runs|mistakes|keptExactly|maskedRuns|transfer))\//],
   ['pipeline', /\/(orchestration|orchestrator|surface|brief)\//],
   ['unit', /__tests__\/|core\/test\/[^/]+$/],
   ['other', /./],

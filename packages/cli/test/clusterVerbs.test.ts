@@ -57,7 +57,7 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
 
 /** About a cluster, a machine, or a page: they have tests of their own. */
 const OTHERS =
-  'init trust ui admin help migrate upgrade worker push pull queue workers tenants redrive chaos rekey'.split(
+  'init trust ui admin help migrate upgrade import-threads export-threads worker push pull queue workers tenants redrive chaos rekey'.split(
     ' ',
   );
 

@@ -47,7 +47,6 @@ const SURFACES: readonly Surface[] = [
     type: Run,
     synchronous: [],
     takesAnything: [
-      'cancel',
       'status',
       'steps',
       'graph',

@@ -59,8 +59,6 @@ const ALLOWED = {
   'SELECT blob_id FROM checkpoint_blobs WHERE': ALL_OF_RUN,
   'GROUP BY checkpoint_ns ORDER BY seq': NEW_DRIVER,
   'SELECT channel, max(blob_id) FROM checkpoint_blobs': NEW_DRIVER,
-  'WHERE seq >= coalesce((SELECT max(seq) FROM checkpoints':
-    'what a drive has done since its last checkpoint',
   "WHERE status <> 'awaiting_approval' AND thread_id = ?": ALL_OF_RUN,
   '(suspended_at, id) > (@suspendedAt, @id)': 'those that were asked in one millisecond',
   "interrupt_id GLOB 'carried/'": FEW,

@@ -1,9 +1,11 @@
 // A program by LangGraph alone until it has stopped so many times, and from there on: by LangGraph, or by a run.
+import { randomInt } from 'node:crypto';
 import { Command } from '@langchain/langgraph';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { openQuestions } from '../../src/engine/saver/openQuestions.ts';
 import { described } from '../programs/described.ts';
 import type { Program } from '../programs/Program.ts';
+import { programs } from '../programs/programs.ts';
 import type { World } from '../programs/World.ts';
 
 /** A world without a ledger: effects have no trace, and a service is down so many times in this process. */
@@ -42,6 +44,22 @@ interface Compilable {
 }
 
 const MAX_STOPS = 20;
+
+/** Threads that an import does not take whole: those with waiting tasks, and those with checkpoints under other ids. */
+const NOT_WHOLE: ReadonlySet<string> = new Set(['functional', 'threads']);
+
+/** The programs whose threads are carried over, by topic and name. */
+export const transferred = Object.entries(programs)
+  .filter(([topic]) => !NOT_WHOLE.has(topic))
+  .flatMap(([topic, each]) =>
+    Object.entries(each).map(([name, program]): [string, Program] => [`${topic}: ${name}`, program]),
+  );
+
+/** Some of them, others each time, of every topic. */
+export function someOf<T>(all: readonly T[], count: number): readonly T[] {
+  const [first, stride] = [randomInt(all.length), Math.max(1, Math.floor(all.length / count))];
+  return [...all.keys()].filter((at) => at % stride === first % stride).map((at) => all[at] as T);
+}
 
 export const at = (threadId: string) => ({
   configurable: { thread_id: threadId },

@@ -106,6 +106,7 @@ describe('exit codes', () => {
         'QUOTE_NOT_SHOWN',
         'REMOVE_REFUSED',
         'REWIND_REFUSED',
+        'TRANSFER_REFUSED',
         'UPDATE_REFUSED',
         'USE_DECIDE',
       ],

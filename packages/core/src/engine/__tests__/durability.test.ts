@@ -45,11 +45,16 @@ describe('durability', () => {
     withoutSlices();
     const { seen, look } = found(dbPath);
     await durable(twoSteps(look, look), { file: dbPath, durability: 'sync' }).run('app', {});
-    await durable(twoSteps(look, look), { file: dbPath }).run('execution', {}, { durability: 'sync' });
-    expect(seen).toEqual([1, 2, 3, 4]);
+    await durable(twoSteps(look, look), { file: dbPath, durability: 'async' }).run(
+      'execution',
+      {},
+      { durability: 'sync' },
+    );
+    await durable(twoSteps(look, look), { file: dbPath }).run('default', {});
+    expect(seen).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  test('is async by default: what nodes came to is on disk once the loop has turned', async ({ dbPath }) => {
+  test('is async: what nodes came to is on disk once the loop has turned', async ({ dbPath }) => {
     withoutSlices();
     const { seen, look } = found(dbPath);
     const second = async (): Promise<OwnUpdate> => {
@@ -57,7 +62,7 @@ describe('durability', () => {
       await setImmediate();
       return look();
     };
-    await durable(twoSteps(look, second), { file: dbPath }).run('run', {});
+    await durable(twoSteps(look, second), { file: dbPath, durability: 'async' }).run('run', {});
     expect(seen).toEqual([0, 0, 2]);
   });
 
@@ -80,7 +85,7 @@ describe('durability', () => {
       reader.close();
       return {};
     };
-    await durable(twoSteps(says('first'), calls), { file: dbPath }).run('run', {});
+    await durable(twoSteps(says('first'), calls), { file: dbPath, durability: 'async' }).run('run', {});
     expect([seen, results]).toEqual([[2], [1]]);
   });
 
@@ -92,7 +97,7 @@ describe('durability', () => {
       .addNode('work', look)
       .addEdge(START, 'work')
       .addConditionalEdges('work', ({ log }) => (log.length < 3 ? 'work' : END), ['work', END]);
-    const app = durable(builder, { db });
+    const app = durable(builder, { db, durability: 'async' });
     await app.start('run', {});
     dies(db, 'run');
     await app.run('run');
@@ -121,7 +126,7 @@ describe('durability', () => {
       begun.push('second');
       return {};
     };
-    const app = durable(twoSteps(first, second), { db });
+    const app = durable(twoSteps(first, second), { db, durability: 'async' });
     await expect(app.run('run', {})).rejects.toMatchObject({ code: 'STATE_DISK_FULL' });
     expect(begun).toEqual(['first']);
     isFull = false;
@@ -131,7 +136,7 @@ describe('durability', () => {
   test.for(['exit', 'none', 1])('refuses %s before anything is recorded', async (durability, { db }) => {
     const given = { durability } as unknown as { readonly durability: 'sync' };
     expect(() => durable(twoSteps(), { db, ...given })).toThrow(RangeError);
-    const app = durable(twoSteps(), { db });
+    const app = durable(twoSteps(), { db, durability: 'async' });
     await expect(app.run('run', {}, given)).rejects.toThrow(RangeError);
     await expect(app.run('run')).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' });
   });

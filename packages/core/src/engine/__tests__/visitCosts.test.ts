@@ -142,7 +142,7 @@ describe('a short run', () => {
 
   test('of three nodes and a call, from start to end', async ({ db }) => {
     const executed = executedOn(db);
-    const app = durable(short(false), { db });
+    const app = durable(short(false), { db, durability: 'async' });
     await app.run('first', { visits: 0 });
     executed.length = 0;
     expect((await app.run('run', { visits: 0 })).status).toBe('completed');
@@ -151,7 +151,7 @@ describe('a short run', () => {
 
   test('to its question, and from the answer to its end', async ({ db }) => {
     const executed = executedOn(db);
-    const app = durable(short(true), { db });
+    const app = durable(short(true), { db, durability: 'async' });
     await app.run('first', { visits: 0 });
     executed.length = 0;
     const { gates } = await app.run('run', { visits: 0 });

@@ -70,7 +70,7 @@ describe('recordedSubagents()', () => {
   });
 
   test('takes the options of recordCalls() alone', () => {
-    expect(() => recordedSubagents([declared], { gate: true } as never)).toThrow('no option "gate"');
+    expect(() => recordedSubagents([declared], { gate: true } as never)).toThrow('no option `gate`');
     const agent = createDeepAgent({
       model,
       subagents: recordedSubagents([declared], { gates: { send: true } }),

@@ -366,7 +366,7 @@ describe('what is not kept', () => {
     const events = await listOf(app.stream('run', {}, { streamMode: 'updates' }));
     expect(events.map((event) => ('data' in event ? event.data : event.mode))).toEqual([
       { say: { word: 'said' } },
-      { leave: {} },
+      { leave: { jump: 'away' } },
       'end',
     ]);
     expect(await listOf(app.stream('run', null, { streamMode: 'updates', after: 0 }))).toEqual(events);
