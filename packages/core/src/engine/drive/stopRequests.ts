@@ -38,7 +38,7 @@ export const cancelRequest = ({ by }: CancelOptions): StopRequest => ({ kind: 'c
 /**
  * The principal of a request, read once.
  *
- * @throws TypeError if it is no principal at all.
+ * @throws TypeError for a value that is not a principal.
  * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `INVALID_PRINCIPAL`
  */
 function asker(by: Principal | undefined): Pick<StopRequest, 'by'> {
@@ -99,7 +99,7 @@ function stopSignal(id: string, request: StopRequest): NewSignal {
   return { id, kind: request.kind, payload: Object.keys(payload).length === 0 ? null : payload };
 }
 
-/** A request without a name adds nothing to the end of the run, which the log has. */
+/** A request without a name would only repeat the end of the run in the log. */
 function stopFacts(threadId: string, request: StopRequest): readonly NewEvent[] {
   const { by } = request;
   if (by === undefined) return [];

@@ -201,7 +201,7 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
     return result;
   }
 
-  /** What is read of a run again and again while it is driven is read from the file when somebody may have written it. */
+  /** Rows that a driver reads again and again are read from the file after any write that may have changed them. */
   #keepingReads<T>(id: string, work: () => Promise<T>): Promise<T> {
     return endingWith(this.store.threads.keepReads(id), work);
   }

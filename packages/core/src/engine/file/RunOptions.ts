@@ -15,7 +15,7 @@ export interface RunOptions
    * are due. Holds no lease while waiting. Abort `drain` to return, `signal` to reject. @defaultValue false
    */
   readonly wait?: boolean;
-  /** The person who starts the run. Recorded; gates with `notInitiator` use it. Ignored for an existing run. */
+  /** The person at the start of the run. Recorded; gates with `notInitiator` use it. Ignored for an existing run. */
   readonly by?: Principal;
   /**
    * Reject with `RUN_FAILED` if the run is `failed` or a `dead_letter`, as LangGraph's `invoke` does. Its cause is the

@@ -52,7 +52,7 @@ export function registerInternals<Output>(app: object, own: AppInternals<Output>
   internals.set(app, own as AppInternals<unknown>);
 }
 
-/** @throws TypeError for what is no app over a state file. */
+/** @throws TypeError unless `app` is an app over a state file. */
 export function internalsOf<Output>(app: {
   run(id: string): Promise<RunResult<Output>>;
 }): AppInternals<Output> {

@@ -10,7 +10,7 @@ export function runInNode<T>(active: ActiveNode, work: () => T): T {
   return storage.run(active, work);
 }
 
-/** Does `work` that is none of the visit around this code. */
+/** Does `work` outside of the visit around this code. */
 export function outsideNode<T>(work: () => T): T {
   return storage.run(undefined as unknown as ActiveNode, work);
 }
