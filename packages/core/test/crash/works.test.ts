@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished } from 'vitest';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
+import { longer } from '../support/longer.ts';
 import { spawnProgram } from '../support/spawnTs.ts';
 import { countingApp } from './countingApp.ts';
 
@@ -11,7 +12,9 @@ const RUNS = howMany('DEVS_WORK_RUNS', 200);
 const KILLS = howMany('DEVS_WORK_KILLS', 1);
 
 describe('two processes that work one file', () => {
-  test('execute each run once, whichever of them is killed', async ({ dbPath }) => {
+  test('execute each run once, whichever of them is killed', {
+    timeout: longer(60_000, RUNS / 100),
+  }, async ({ dbPath }) => {
     const effects = join(dirname(dbPath), 'effects');
     const app = countingApp(dbPath, () => Promise.reject(new Error('not here')));
     onTestFinished(() => app.close() as Promise<void>);
