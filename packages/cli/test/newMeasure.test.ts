@@ -50,7 +50,7 @@ const PROGRAM = `
 import { durable, step } from '@devs/core/langgraph';
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { Command } from 'commander';
-import { EventBus } from '../core/src/events/EventBus.ts';
+import { EventBus } from '../core/src/events/events.ts';
 import { configSchemaText, projectConfigSchema } from './src/config/ProjectConfig.ts';
 import { addBudgetOptions, addRaiseOptions, budgetFrom, raiseFrom } from './src/flags/budgetFlags.ts';
 import { passedBudgetLines } from './src/render/renderBudget.ts';
