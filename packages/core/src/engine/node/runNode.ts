@@ -158,7 +158,8 @@ async function executeNode<State extends object>(
     after: withoutGuards(suspended.update, engine.profile),
   });
   const findings = [...engine.profile.findings(before, after), ...suspended.findings];
-  await untilMayEnd(visit);
+  // The event loop must not turn here: a branch that fails meanwhile would cost this one its output.
+  if (isCutOff(visit)) throw new GraphDrained('aborted'); // its output has no place any more
   const written = writtenOf(outputOf(result), engine.profile);
   recordAction(visit, { before: state, output: written, startedAt, findings, notes }, engine);
   writeChannels(config, beside);
@@ -166,12 +167,6 @@ async function executeNode<State extends object>(
   if (left.handedUp === undefined) return result;
   left.handedUp.command = result as ParentCommand['command'];
   throw left.handedUp;
-}
-
-/** Nodes of many runs may have ended in one turn. Not later: the Action is committed with LangGraph's writes of the task. */
-async function untilMayEnd(visit: NodeExecution): Promise<void> {
-  while (shouldYield(nodeSliceMs())) await yieldToEventLoop();
-  if (isCutOff(visit)) throw new GraphDrained('aborted'); // its output has no place any more
 }
 
 const throughGate = <State>(node: GuardedNode<State>, { through }: Entered<State>): GuardedNode<State> =>
