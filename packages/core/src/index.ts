@@ -14,8 +14,7 @@ export {
 } from './engine/gates/TaskFailureGate.ts';
 export { ERROR_CODES } from './errors/DevsError.ts';
 export type { Activity } from './events/Activity.ts';
-export type { EventName, OrchestratorEvents } from './events/events.ts';
-export { EventBus } from './events/events.ts';
+export { EventBus, type EventName, type OrchestratorEvents } from './events/events.ts';
 export * from './langgraph.ts';
 export { secretRegistry } from './masking/SecretRegistry.ts';
 export type { GateEdit } from './orchestration/gates/pipelineGates.ts';
