@@ -1,6 +1,6 @@
 /**
- * How far a run may be ahead of the disk. `sync`: a super-step is on disk before the next begins, as is the input of a node
- * given before it works. `async`: at most 20 ms of work behind, while nodes let the event loop turn. In both, a recorded call, its
+ * How far a run may be ahead of the disk. `async`, the default: at most 20 ms of work, while nodes let the event loop turn. `sync`: a
+ * super-step is on disk before the next begins, as is the input of a node before it works. In both, a recorded call, its
  * result, a question, an answer and an end are on disk before anybody is asked, shown or sent them.
  */
 export type Durability = 'sync' | 'async';

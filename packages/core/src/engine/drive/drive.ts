@@ -9,6 +9,7 @@ import { outsideGraphs } from '../execution/ambientConfig.ts';
 import { withDriveContext } from '../execution/driveContext.ts';
 import { lawOf, underLaw } from '../execution/lawOf.ts';
 import { StopControl } from '../execution/StopControl.ts';
+import { shouldYield, yieldToEventLoop } from '../execution/yieldToEventLoop.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import type { Goal } from '../graph/NodeEngine.ts';
 import { ClaimedRun } from './ClaimedRun.ts';
@@ -94,6 +95,7 @@ async function driveAlone(
   const leave = await takeRoom(threadId, engine.store, { waits: isDue === undefined, signals });
   if (leave === null) return asItIs(threadId, engine.store);
   return endingWith(leave, async () => {
+    while (shouldYield()) await yieldToEventLoop(); // many may be taken up in one turn
     const { status, reason } = engine.store.threads.require(threadId);
     if (isOver(status)) return ended(status, reason);
     const held = await claimAndBegin(threadId, engine.store, { isDue, ...options });

@@ -8,6 +8,7 @@ import type { RunStore } from '../../state/RunStore.ts';
 import { LEASE_TTL_MS } from '../../state/threads/ThreadStore.ts';
 import type { Lease } from '../../state/threads/threadRecords.ts';
 import { currentDrive } from '../execution/driveContext.ts';
+import { shouldYield, yieldToEventLoop } from '../execution/yieldToEventLoop.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import type { Engine } from './Engine.ts';
 
@@ -67,7 +68,13 @@ export function releasing<T>(held: ActiveLease, work: () => Promise<T>): Promise
 /** A lost lease is found by the next write, in its transaction; the timer must not throw into the process. */
 function renewQuietly(leases: LeaseSource, lease: Lease): void {
   // Nothing to do for one that fails: every write of the run checks the epoch itself.
-  leases.whenFree(() => leases.renew(lease), { forMs: HEARTBEAT_MS }).catch(() => undefined);
+  renewInTurn(leases, lease).catch(() => undefined);
+}
+
+/** Those that were taken up together beat together. */
+async function renewInTurn(leases: LeaseSource, lease: Lease): Promise<void> {
+  while (shouldYield()) await yieldToEventLoop();
+  await leases.whenFree(() => leases.renew(lease), { forMs: HEARTBEAT_MS });
 }
 
 /** Holds a run, so that nobody drives it meanwhile; see `DurableApp.hold`. */

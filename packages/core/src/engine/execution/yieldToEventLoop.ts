@@ -6,36 +6,48 @@ const SLICE_MS = 20;
 /** The same where nodes of one super-step, or steps in them, begin: they are to begin together unless they are many. */
 const SUPER_STEP_SLICE_MS = 100;
 
-/** More nodes than that are in hand in many runs, or are a super-step that is long anyway. */
+/** More nodes than that are a super-step that is long anyway. */
 const FEW_NODES = 10;
 
 // Over all runs of the process: its event loop is one.
 let turnedAt = performance.now();
 let turning: Promise<void> | null = null;
-let nodesInHand = 0;
+/** By run. */
+const nodesInHand = new Map<string, number>();
 
-/** A node is in hand, until the returned function is called. */
-export function holdNode(): () => void {
-  nodesInHand += 1;
-  return () => {
-    nodesInHand -= 1;
+/** A node of a run is in hand, until the returned function is called. */
+export function holdNode(run: string): () => void {
+  const count = (by: number): void => {
+    const nodes = (nodesInHand.get(run) ?? 0) + by;
+    if (nodes > 0) nodesInHand.set(run, nodes);
+    else nodesInHand.delete(run);
   };
+  count(1);
+  return () => count(-1);
 }
 
-/** Milliseconds that may pass before a node, or a step, begins. */
-export const nodeSliceMs = (): number => (nodesInHand > FEW_NODES ? SLICE_MS : SUPER_STEP_SLICE_MS);
+/** Milliseconds that may pass before a node of a run, or a step in one, begins. */
+export function nodeSliceMs(run: string): number {
+  const own = nodesInHand.get(run) ?? 0;
+  const isAlone = nodesInHand.size === (own > 0 ? 1 : 0);
+  return isAlone && own <= FEW_NODES ? SUPER_STEP_SLICE_MS : SLICE_MS;
+}
 
 /** Whether the event loop is owed a turn. What answers at once never leaves the queue of microtasks by itself. */
 export const shouldYield = (sliceMs = SLICE_MS): boolean => performance.now() - turnedAt >= sliceMs;
 
 /**
- * Lets the event loop turn once: `while (shouldYield()) await yieldToEventLoop();`. Asked for before each `await`, because one that is
- * not needed changes in what order nodes side by side go on, and again after it, because who waited first may have worked
- * since. Those that wait go on in the order in which they came.
+ * Lets the event loop turn: `while (shouldYield()) await yieldToEventLoop();`. Asked for before each `await`, because one that is
+ * not needed changes in what order nodes side by side go on.
+ *
+ * Those that wait go on in the order in which they came, each in a callback of its own: what it does up to its next wait is done
+ * before the next one looks whether the turn is over. Else all would pass the look together, and work far beyond it.
  */
-export function yieldToEventLoop(): Promise<void> {
-  turning ??= nextTurn();
-  return turning;
+export async function yieldToEventLoop(): Promise<void> {
+  do {
+    turning ??= nextTurn(); // its callback comes first
+    await setImmediate();
+  } while (shouldYield());
 }
 
 async function nextTurn(): Promise<void> {

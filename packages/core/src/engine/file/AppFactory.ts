@@ -94,8 +94,8 @@ export interface AppOptions<
   /** Nodes, channels and gates of earlier versions that were renamed or removed; for every run that was started with one. */
   readonly graphChanges?: DeclaredChanges;
   /**
-   * How far a run may be ahead of the disk, in LangGraph's words. `async` is at most 20 ms of work behind. `sync` has each super-step
-   * on disk before the next. Recorded calls, questions and results are on disk in both. @defaultValue "sync"
+   * How far a run may be ahead of the disk, in LangGraph's words. With `async` it is at most 20 ms of work ahead. With `sync` each
+   * super-step is on disk before the next. Recorded calls, questions and results are on disk in both. @defaultValue "async"
    */
   readonly durability?: Durability;
   /** Version of your graph. Change it if waiting runs cannot continue with the new code. @defaultValue "1" */
@@ -221,7 +221,7 @@ export class AppFactory<Graph, State, Update, Output = State> {
       ...{ ...seams, goals: NO_GOALS, ...known, store, saver, streams, faults },
       memory: kept.store,
       budget: this.#budget,
-      durability: this.#options.durability ?? 'sync',
+      durability: this.#options.durability ?? 'async',
       gates: this.#gates,
       recordedAs: this.recordedAs,
       graphChanges: this.#options.graphChanges,

@@ -93,10 +93,10 @@ export function guardNode<State extends object>(
   return async (state, config) => {
     const visit = { ...nodeExecutionOf(node.name, config), guards: readGuards(config) };
     // Before anything is looked at: the drive may end meanwhile.
-    while (shouldYield(nodeSliceMs())) await yieldToEventLoop();
+    while (shouldYield(nodeSliceMs(visit.threadId))) await yieldToEventLoop();
     engine.runs.assertDriven(visit);
     noteEntered();
-    const letGo = holdNode();
+    const letGo = holdNode(visit.threadId);
     try {
       return await executeNode(node, state, config, { visit, engine });
     } catch (error) {

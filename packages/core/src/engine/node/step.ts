@@ -128,7 +128,7 @@ export async function recordedCall<T>(
 ): Promise<T> {
   if (active.fault !== null) throw active.fault;
   try {
-    while (shouldYield(nodeSliceMs())) await yieldToEventLoop();
+    while (shouldYield(nodeSliceMs(active.visit.threadId))) await yieldToEventLoop();
     const found = key();
     const id = found instanceof Promise ? await found : found;
     return await recordedStep<T>({ active, id, ...how }, fn, options);
@@ -239,7 +239,7 @@ async function makeCall<T>(
     const result = await resultToRecord(value, step.name, store);
     told.end();
     // The calls of many runs may have returned in one turn.
-    while (shouldYield(nodeSliceMs())) await yieldToEventLoop();
+    while (shouldYield(nodeSliceMs(active.visit.threadId))) await yieldToEventLoop();
     await recordEnd(active, { ...step, attempt }, finished(active, step, attempt, { result, reports, told }));
     const answered = runs.pending();
     if (answered !== null) await answered;

@@ -13,6 +13,7 @@ import type { Database } from 'better-sqlite3';
 import { whenFree } from '../../db/busy.ts';
 import {
   commitFailed,
+  commitLate,
   type FencedLease,
   immediateTransaction,
   withNextCommit,
@@ -123,13 +124,12 @@ export class DrivenSaver extends SqliteSaver {
         streamed,
         staged.then(({ write }) => write),
       );
-      while (shouldYield()) await yieldToEventLoop();
     } else {
       memory?.putting(checkpoint.id, metadata);
-      const rows = await staged;
-      while (shouldYield()) await yieldToEventLoop(); // after that, nothing would be left to wait for the next commit
-      await this.#withNext(lease, streamed, rows.write);
-      memory?.put(rows);
+      const written = staged.then(({ write }) => write);
+      await this.#withNext(lease, streamed, written);
+      memory?.put(await staged);
+      if (this.#store.writesLate(lease)) await this.#shown(config);
     }
     return configOf({ ...requiredNamespace(config), checkpointId: checkpoint.id });
   }
@@ -152,7 +152,7 @@ export class DrivenSaver extends SqliteSaver {
     memory?.forget();
     const lease = isOfInput || this.#isLate(config, writes) ? leaseOfOwnGraph(config) : null;
     if (lease === null) await this.#commit(streamed, staged);
-    else await this.#withNext(lease, streamed, await staged);
+    else await this.#withNext(lease, streamed, staged);
   }
 
   /** Writes of a node, but for a question, an answer and a failure. */
@@ -181,8 +181,13 @@ export class DrivenSaver extends SqliteSaver {
   }
 
   /** What the tasks of a super-step wrote is committed: who finds that without the checkpoint it leads to applies it again. */
-  async #withNext(lease: FencedLease, streamed: Alongside | undefined, write: WriteTogether): Promise<void> {
+  async #withNext(
+    lease: FencedLease,
+    streamed: Alongside | undefined,
+    staged: Promise<WriteTogether>,
+  ): Promise<void> {
     try {
+      const write = await inTurn(staged); // after that, nothing would be left to wait for the next commit
       await streamed?.ready();
       await whenFree(this.#db, () => commitFailed(this.#db));
       const beside = streamed?.taken();
@@ -193,6 +198,13 @@ export class DrivenSaver extends SqliteSaver {
     }
   }
 
+  /** Who reads the stream here has it before the next super-step, and may leave. Its tasks have ended: the event loop may turn. */
+  async #shown(config: RunnableConfig): Promise<void> {
+    if (this.#stream(config)?.isRead !== true) return;
+    await whenFree(this.#db, () => commitLate(this.#db));
+    await yieldToEventLoop();
+  }
+
   async #commit(streamed: Alongside | undefined, staged: Promise<WriteTogether>): Promise<void> {
     await this.#committed(streamed, staged);
     const isBehind = this.#store.runs.keepsUp();
@@ -201,12 +213,12 @@ export class DrivenSaver extends SqliteSaver {
 
   async #committed(streamed: Alongside | undefined, staged: Promise<WriteTogether>): Promise<void> {
     if (streamed === undefined) {
-      const write = await staged;
+      const write = await inTurn(staged);
       await whenFree(this.#db, () => immediateTransaction(this.#db, write));
       return;
     }
     try {
-      const write = await staged;
+      const write = await inTurn(staged);
       await streamed.ready();
       await whenFree(this.#db, () => immediateTransaction(this.#db, () => write(streamed.inTx)));
       streamed.committed();
@@ -234,6 +246,13 @@ const LATE_SOURCES: ReadonlySet<CheckpointMetadata['source'] | undefined> = new 
 
 /** Writes that are on disk before anybody sees them. */
 const PROMPT_CHANNELS: ReadonlySet<string> = new Set([ERROR, INTERRUPT, RESUME]);
+
+/** What is ready, once the event loop has had its turn. */
+async function inTurn(staged: Promise<WriteTogether>): Promise<WriteTogether> {
+  const write = await staged;
+  while (shouldYield()) await yieldToEventLoop();
+  return write;
+}
 
 const isLeaseObject = (lease: unknown): lease is object => typeof lease === 'object' && lease !== null;
 
@@ -284,6 +303,8 @@ export interface StreamedWrite {
 
 /** Is told what a driven graph writes, before that is in the file, and adds what it streams of it. */
 export interface StreamedGraph {
+  /** Whether somebody in this process waits for what it tells. */
+  readonly isRead: boolean;
   /** A graph of this namespace looks for its checkpoint. */
   begins(ns: string): void;
   /** Must be called before anything is awaited: LangGraph streams the update right after it asked for the write. */

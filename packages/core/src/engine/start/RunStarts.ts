@@ -15,6 +15,7 @@ import {
   pickInvokeOptions,
 } from '../drive/runInput.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
+import { shouldYield, yieldToEventLoop } from '../execution/yieldToEventLoop.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { deadlinePolicies, gatePolicies } from '../gates/gatePolicies.ts';
 import type { Principal } from '../gates/principals.ts';
@@ -84,6 +85,7 @@ export class RunStarts {
     if (isNew) await this.#assertNew(threadId, given);
     const first = isFirst ? firstGiven(known, given, store) : given;
     const { dumped, record } = await this.#prepare({ threadId, ...first });
+    while (shouldYield()) await yieldToEventLoop(); // many may be started in one turn
     if (isFirst && store.commit((emit) => record(store, emit)).created) return;
     if (turn === null) {
       assertHadInput(threadId, store);

@@ -66,6 +66,7 @@ export class RunStreams {
             append(events);
           }),
         wake: () => this.wake(threadId),
+        isRead: () => this.#waiting.has(threadId),
         taskBegins: (task) => {
           for (const live of this.#live.get(threadId) ?? []) live.taskBegins(task);
         },

@@ -38,6 +38,8 @@ interface StreamSink {
   record(events: readonly NewStreamEvent[]): void;
   /** Something was committed. */
   wake(): void;
+  /** Whether somebody here waits for it. */
+  isRead(): boolean;
   taskBegins(task: StreamedTask): void;
 }
 
@@ -128,6 +130,10 @@ export class StreamRecorder implements StreamedGraph {
     } catch (error) {
       this.#failure ??= error; // LangGraph expects nothing to be thrown here
     }
+  }
+
+  get isRead(): boolean {
+    return this.#sink.isRead();
   }
 
   #isOwn(ns: string, payload: ChunkRecord): boolean {

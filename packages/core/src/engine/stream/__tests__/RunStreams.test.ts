@@ -66,6 +66,7 @@ describe('a recorder', () => {
     const sink = {
       append: () => {},
       taskBegins: () => {},
+      isRead: () => true,
       wake: () => {
         woken += 1;
       },
