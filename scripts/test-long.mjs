@@ -60,6 +60,12 @@ const LONG = [
     'a death at every write of a cancel and the turn that follows',
   ],
   ['kills', { DEVS_LIFE_KILLS: 200 }, 'crash/killed.test', 'the same in processes that are killed'],
+  [
+    'power-cuts',
+    { DEVS_POWER_CUTS: 600 },
+    'crash/powerCut',
+    'images of the disk as the power goes, in both modes of durability',
+  ],
   ['writer', { DEVS_KILLS: 1000 }, 'killedWriter', 'a writer of checkpoints, killed'],
   [
     'rekey',

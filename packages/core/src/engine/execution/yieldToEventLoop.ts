@@ -11,7 +11,7 @@ const FEW_NODES = 10;
 
 // Over all runs of the process: its event loop is one.
 let turnedAt = performance.now();
-let turning: Promise<void> | null = null;
+let isTurning = false;
 /** By run. */
 const nodesInHand = new Map<string, number>();
 
@@ -45,13 +45,14 @@ export const shouldYield = (sliceMs = SLICE_MS): boolean => performance.now() - 
  */
 export async function yieldToEventLoop(): Promise<void> {
   do {
-    turning ??= nextTurn(); // its callback comes first
+    if (!isTurning) void nextTurn(); // its callback comes first
     await setImmediate();
   } while (shouldYield());
 }
 
 async function nextTurn(): Promise<void> {
+  isTurning = true;
   await setImmediate();
   turnedAt = performance.now();
-  turning = null;
+  isTurning = false;
 }

@@ -8,9 +8,12 @@ import { durable } from '../../app/durable.ts';
 import { step } from '../../node/step.ts';
 import * as loopTurn from '../yieldToEventLoop.ts';
 
-afterEach(() => vi.restoreAllMocks());
-
 const { shouldYield, yieldToEventLoop } = loopTurn;
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await yieldToEventLoop(); // the last turn is one of the real clock again
+});
 
 /** A clock that work alone moves, and the most of it between two turns of the event loop. */
 class WorkedTime {
