@@ -1,10 +1,10 @@
 import type { Database } from 'better-sqlite3';
-import { prepare } from './prepare.ts';
+import { openParts, prepare, type TransactionPart } from './prepare.ts';
 import { writesTo } from './tableWrites.ts';
 
 /** A value that was read, and the writes up to then. */
-interface Kept {
-  readonly value: unknown;
+interface Kept<T = unknown> {
+  readonly value: T;
   /** Commits of other connections. */
   readonly others: number;
   /** Writes of this connection to the tables that were read. */
@@ -34,9 +34,51 @@ export function keepReads(db: Database, threadId: string): () => void {
   };
 }
 
+/** A transaction sees the file at one moment. */
+const seenIn = new WeakMap<TransactionPart, number>();
+
 /** Another number once another connection has committed. */
-export const commitsOfOthers = (db: Database): number =>
-  prepare<[], number>(db, 'PRAGMA data_version').pluck().get() ?? 0;
+export function commitsOfOthers(db: Database): number {
+  const whole = openParts(db)?.[0];
+  const seen = whole === undefined ? undefined : seenIn.get(whole);
+  if (seen !== undefined) return seen;
+  const commits = prepare<[], number>(db, 'PRAGMA data_version').pluck().get() ?? 0;
+  if (whole !== undefined) seenIn.set(whole, commits);
+  return commits;
+}
+
+/** What a connection knows of tables that nobody has written since, but for itself and with the knowledge. */
+export class TableKnowledge<T> {
+  readonly #db: Database;
+  readonly #tables: readonly string[];
+  #known: Kept<T> | null = null;
+
+  constructor(db: Database, tables: readonly string[]) {
+    this.#db = db;
+    this.#tables = tables;
+  }
+
+  /** `undefined` where it has to be read. */
+  get(): T | undefined {
+    const isKnown =
+      this.#known?.own === writesTo(this.#db, this.#tables) &&
+      this.#known.others === commitsOfOthers(this.#db);
+    return isKnown ? this.#known?.value : undefined;
+  }
+
+  set(value: T): void {
+    const [others, own] = [commitsOfOthers(this.#db), writesTo(this.#db, this.#tables)];
+    this.#known = { value, others, own };
+  }
+
+  /** Does a write that leaves what is known as it is. */
+  keeping<R>(write: () => R): R {
+    const value = this.get();
+    const result = write();
+    if (value !== undefined) this.set(value);
+    return result;
+  }
+}
 
 /** A read, and its tables. */
 export interface KeptRead<T> {
