@@ -90,15 +90,29 @@ export interface KeptRead<T> {
   readonly read: () => T;
 }
 
+/** Which rows are kept. */
+type KeptRows = Omit<KeptRead<unknown>, 'read'>;
+
+/** They are known, as {@link readKept} would read them. */
+export function keepRead(db: Database, { threadId, name, tables }: KeptRows, value: unknown): void {
+  const reads = keptOf.get(db)?.get(threadId)?.reads;
+  reads?.set(name, { value, others: commitsOfOthers(db), own: writesTo(db, tables) });
+}
+
+/** What {@link readKept} would not have to read. */
+export function knownRead(db: Database, { threadId, name, tables }: KeptRows): unknown {
+  const known = keptOf.get(db)?.get(threadId)?.reads.get(name);
+  const isKnown = known?.own === writesTo(db, tables) && known.others === commitsOfOthers(db);
+  return isKnown ? known.value : undefined;
+}
+
 /** Reads it, unless it {@link keepReads is kept} and its tables are as they were. Must not be changed. */
 export function readKept<T>(db: Database, { threadId, name, tables, read }: KeptRead<T>): T {
   const reads = keptOf.get(db)?.get(threadId)?.reads;
   if (reads === undefined) return read();
-  const others = commitsOfOthers(db);
-  const own = writesTo(db, tables);
-  const known = reads.get(name);
-  if (known?.others === others && known.own === own) return known.value as T;
+  const known = knownRead(db, { threadId, name, tables });
+  if (known !== undefined) return known as T;
   const value = read();
-  reads.set(name, { value, others, own });
+  keepRead(db, { threadId, name, tables }, value);
   return value;
 }
