@@ -16,6 +16,8 @@ interface WatchedFile {
   readonly wal: FileIdentity | undefined;
   /** Bytes; the largest seen. */
   size: bigint;
+  /** Bytes of the log after a commit of this connection; `null` before the first. */
+  logged: bigint | null;
 }
 
 const watched = new WeakMap<Database, WatchedFile>();
@@ -39,7 +41,7 @@ export function identityOf(path: string): FileIdentity | undefined {
 export function watchFile(db: Database, path: string, before: FileIdentity | undefined): void {
   const file = statOf(path);
   if (file === undefined || !isSameIdentity(file, before)) throw fileReplaced(path);
-  watched.set(db, { path, file, wal: identityOf(logOf(path)), size: file.size });
+  watched.set(db, { path, file, wal: identityOf(logOf(path)), size: file.size, logged: null });
 }
 
 /**
@@ -55,8 +57,22 @@ export function assertSameFile(db: Database): void {
   const known = watched.get(db);
   if (known === undefined) return;
   assertIntact(db, known);
-  if (known.wal !== undefined && !isSameIdentity(known.wal, identityOf(logOf(known.path))))
-    throw fileReplaced(known.path);
+  if (known.wal !== undefined) assertSameLog(known, known.wal);
+}
+
+/** {@link assertSameFile} after a commit of this connection, whose log {@link assertIntactFile} then knows. */
+export function assertCommitted(db: Database): void {
+  const known = watched.get(db);
+  if (known === undefined) return;
+  assertIntact(db, known);
+  if (known.wal !== undefined) known.logged = assertSameLog(known, known.wal);
+}
+
+/** @returns Bytes of the log. */
+function assertSameLog({ path }: WatchedFile, wal: FileIdentity): bigint {
+  const log = statOf(logOf(path));
+  if (log === undefined || !isSameIdentity(wal, log)) throw fileReplaced(path);
+  return log.size;
 }
 
 /**
@@ -82,7 +98,10 @@ export function assertIntactFile(db: Database): void {
   const known = watched.get(db);
   if (known === undefined) return;
   assertIntact(db, known);
-  if (known.wal !== undefined && isLogTruncated(db, known.path)) throw fileReplaced(known.path);
+  if (known.wal === undefined) return;
+  // As long as after the last commit: nothing was cut off, and what others have written since lies in it.
+  const isAsLeft = known.logged !== null && statOf(logOf(known.path))?.size === known.logged;
+  if (!isAsLeft && isLogTruncated(db, known.path)) throw fileReplaced(known.path);
 }
 
 /**

@@ -1,10 +1,10 @@
 import type { Database } from 'better-sqlite3';
-import { prepare } from './prepare.ts';
+import { openParts, prepare, type TransactionPart } from './prepare.ts';
 import { writesTo } from './tableWrites.ts';
 
 /** A value that was read, and the writes up to then. */
-interface Kept {
-  readonly value: unknown;
+interface Kept<T = unknown> {
+  readonly value: T;
   /** Commits of other connections. */
   readonly others: number;
   /** Writes of this connection to the tables that were read. */
@@ -34,9 +34,51 @@ export function keepReads(db: Database, threadId: string): () => void {
   };
 }
 
+/** A transaction sees the file at one moment. */
+const seenIn = new WeakMap<TransactionPart, number>();
+
 /** Another number once another connection has committed. */
-export const commitsOfOthers = (db: Database): number =>
-  prepare<[], number>(db, 'PRAGMA data_version').pluck().get() ?? 0;
+export function commitsOfOthers(db: Database): number {
+  const whole = openParts(db)?.[0];
+  const seen = whole === undefined ? undefined : seenIn.get(whole);
+  if (seen !== undefined) return seen;
+  const commits = prepare<[], number>(db, 'PRAGMA data_version').pluck().get() ?? 0;
+  if (whole !== undefined) seenIn.set(whole, commits);
+  return commits;
+}
+
+/** What a connection knows of tables that nobody has written since, but for itself and with the knowledge. */
+export class TableKnowledge<T> {
+  readonly #db: Database;
+  readonly #tables: readonly string[];
+  #known: Kept<T> | null = null;
+
+  constructor(db: Database, tables: readonly string[]) {
+    this.#db = db;
+    this.#tables = tables;
+  }
+
+  /** `undefined` where it has to be read. */
+  get(): T | undefined {
+    const isKnown =
+      this.#known?.own === writesTo(this.#db, this.#tables) &&
+      this.#known.others === commitsOfOthers(this.#db);
+    return isKnown ? this.#known?.value : undefined;
+  }
+
+  set(value: T): void {
+    const [others, own] = [commitsOfOthers(this.#db), writesTo(this.#db, this.#tables)];
+    this.#known = { value, others, own };
+  }
+
+  /** Does a write that leaves what is known as it is. */
+  keeping<R>(write: () => R): R {
+    const value = this.get();
+    const result = write();
+    if (value !== undefined) this.set(value);
+    return result;
+  }
+}
 
 /** A read, and its tables. */
 export interface KeptRead<T> {
@@ -48,15 +90,29 @@ export interface KeptRead<T> {
   readonly read: () => T;
 }
 
+/** Which rows are kept. */
+type KeptRows = Omit<KeptRead<unknown>, 'read'>;
+
+/** They are known, as {@link readKept} would read them. */
+export function keepRead(db: Database, { threadId, name, tables }: KeptRows, value: unknown): void {
+  const reads = keptOf.get(db)?.get(threadId)?.reads;
+  reads?.set(name, { value, others: commitsOfOthers(db), own: writesTo(db, tables) });
+}
+
+/** What {@link readKept} would not have to read. */
+export function knownRead(db: Database, { threadId, name, tables }: KeptRows): unknown {
+  const known = keptOf.get(db)?.get(threadId)?.reads.get(name);
+  const isKnown = known?.own === writesTo(db, tables) && known.others === commitsOfOthers(db);
+  return isKnown ? known.value : undefined;
+}
+
 /** Reads it, unless it {@link keepReads is kept} and its tables are as they were. Must not be changed. */
 export function readKept<T>(db: Database, { threadId, name, tables, read }: KeptRead<T>): T {
   const reads = keptOf.get(db)?.get(threadId)?.reads;
   if (reads === undefined) return read();
-  const others = commitsOfOthers(db);
-  const own = writesTo(db, tables);
-  const known = reads.get(name);
-  if (known?.others === others && known.own === own) return known.value as T;
+  const known = knownRead(db, { threadId, name, tables });
+  if (known !== undefined) return known as T;
   const value = read();
-  reads.set(name, { value, others, own });
+  keepRead(db, { threadId, name, tables }, value);
   return value;
 }

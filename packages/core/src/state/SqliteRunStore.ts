@@ -218,7 +218,7 @@ export class SqliteRunStore implements RunStore {
   begin(lease: Lease, { recovered, allowsRefused }: DriverStart): Thread {
     const { threads, steps } = this.#file;
     const { threadId, owner, epoch } = lease;
-    return this.#file.commitUnder(lease, (emit) => {
+    return this.#file.withinUnder(lease, (emit) => {
       const thread = threads.begin(lease, { recovered });
       if (recovered) emit('RUN_RECOVERED', { owner, epoch }, { threadId });
       if (allowsRefused) steps.allowRefused(threadId, this.#file.fenceOf(lease));

@@ -136,6 +136,13 @@ export class StateFile {
     });
   }
 
+  /** {@link commitUnder}, undone with the transaction around it alone: what it throws must not be caught there. */
+  withinUnder<T>(at: WriteScope, work: (emit: EventSink['emit']) => T): T {
+    if (!this.db.inTransaction) return this.commitUnder(at, work);
+    this.fenceOf(at).assertInTx();
+    return work(this.#emit);
+  }
+
   /**
    * Has `work` done in the transaction of the next {@link commit}, or when the event loop has turned: for what can be found
    * out again from what is committed. Refused, it stops its run, which writes nothing more under this lease.

@@ -16,7 +16,7 @@ const commit = db.transaction((version: string) => {
     bytes: new Uint8Array(Buffer.from(JSON.stringify(value))),
   });
   const checkpoint = json({ channel_versions: { value: version } });
-  store.saveChannel(key, { channel: 'value', version, value: { type: 'bytes', bytes } });
+  store.saveChannels(key, [{ channel: 'value', version, value: { type: 'bytes', bytes } }]);
   store.saveCheckpoint({ ...key, checkpointId: version, parentId: null, checkpoint, metadata: json({}) }, [
     { channel: 'value', version },
   ]);

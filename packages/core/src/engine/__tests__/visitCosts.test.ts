@@ -91,7 +91,7 @@ describe('a visit of a node', () => {
   const recorded = (): unknown => step('call', () => 'answer');
 
   test.for([
-    ['sync', { commits: 2, savepoints: 0, fences: 2, statements: 22 }],
+    ['sync', { commits: 2, savepoints: 0, fences: 2, statements: 16 }],
     ['async', { commits: 0, savepoints: 0, fences: 1, statements: 16 }],
   ] as const)(
     'commits before its work and after it, or not at all by itself: %s',

@@ -97,6 +97,8 @@ interface DueTasks {
   readonly isAnew?: boolean;
   /** Whether the input of the turn is given. @defaultValue false */
   readonly isInput?: boolean;
+  /** Whether there is no checkpoint yet. @defaultValue false */
+  readonly isFirst?: boolean;
 }
 
 const INPUT_DUE: DueTasks = { tasks: [], values: null, hasUnstarted: false, isInput: true };
@@ -163,7 +165,8 @@ export class ClaimedRun {
     const tuple = await saver.getTuple(this.#config);
     if (tuple === undefined || this.#isInputDue()) {
       if (tuple !== undefined) await onLastTurn(this.#config, tuple, this.#engine);
-      return this.#goOn((await recordedInput(threadId, this.#engine)).input, INPUT_DUE);
+      const { input } = await recordedInput(threadId, this.#engine);
+      return this.#goOn(input, { ...INPUT_DUE, isFirst: tuple === undefined });
     }
     const open = openQuestions(tuple);
     this.#markResumed([breakpointKey(tuple), ...open.map(({ interruptId }) => interruptId)]);
@@ -282,7 +285,7 @@ export class ClaimedRun {
   async #invoke(
     input: unknown,
     goalAfter: '*' | string[],
-    { isAnew = false, isInput = false }: DueTasks,
+    { isAnew = false, isInput = false, isFirst = false }: DueTasks,
   ): Promise<SessionOutcome | null> {
     const { threadId } = this.#held.lease;
     const { graph, store, streams, breakpoints } = this.#engine;
@@ -292,7 +295,7 @@ export class ClaimedRun {
     if (!this.#hasWorked) store.withNext(lease, () => store.threads.markWorked(lease));
     this.#hasWorked = true;
     const interruptAfter = goalAfter === '*' ? goalAfter : [...goalAfter, ...breakpoints.after];
-    const before = store.footprint.of(threadId);
+    const before = isFirst ? null : store.footprint.of(threadId);
     const streamed = streamedCall(graph, this.#config, { lease: this.#held.lease, streams });
     try {
       await withOwnSignal(this.#control.aborted, (signal) =>
@@ -329,14 +332,20 @@ export class ClaimedRun {
     return isEnded ? { status: 'failed', reason, gates: [], error: runError(error) } : null;
   }
 
-  /** A graph that stands where it stood would be driven for ever; what was asked of the run meanwhile is looked at first. */
-  async #endIfStuck(before: string): Promise<SessionOutcome | null> {
+  /**
+   * A graph that stands where it stood would be driven for ever; what was asked of the run meanwhile is looked at first.
+   *
+   * @param before - Where it stood; `null` where there was no checkpoint.
+   */
+  async #endIfStuck(before: string | null): Promise<SessionOutcome | null> {
     const { saver, store } = this.#engine;
     const { lease } = this.#held;
     const { threadId } = lease;
     const tuple = await saver.getTuple(this.#config);
     const isInEdge = tuple !== undefined && hasUnanswerable(tuple);
-    if (!isInEdge && (store.hasLate(lease) || store.footprint.of(threadId) !== before)) return null;
+    const hasMoved = (): boolean =>
+      before === null ? tuple !== undefined : store.hasLate(lease) || store.footprint.of(threadId) !== before;
+    if (!isInEdge && hasMoved()) return null;
     if (this.#control.drainRequested) return this.#stopped();
     return this.#fail(isInEdge ? interruptInEdge(threadId) : noProgress(threadId));
   }

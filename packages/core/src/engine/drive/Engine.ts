@@ -8,6 +8,7 @@ import type { EngineGraph } from '../graph/EngineGraph.ts';
 import type { DeclaredChanges, GraphShape } from '../graph/graphShape.ts';
 import type { EndOfRun, GoalReader, NodeEngine } from '../graph/NodeEngine.ts';
 import type { Budget } from '../guards/Budget.ts';
+import type { DrivenSaver } from '../saver/DrivenSaver.ts';
 import type { SqliteSaver } from '../saver/SqliteSaver.ts';
 import type { RunStreams } from '../stream/RunStreams.ts';
 
@@ -38,7 +39,7 @@ export interface Engine
   readonly store: EngineStore;
   /** The store its nodes have. @defaultValue none */
   readonly memory?: BaseStore | undefined;
-  readonly saver: SqliteSaver;
+  readonly saver: SqliteSaver & Partial<Pick<DrivenSaver, 'left'>>;
   readonly streams: RunStreams;
   /** @defaultValue a driver holds nothing beside the state file */
   readonly leave?: ReleaseRun | undefined;

@@ -3,7 +3,7 @@
 import { onNews } from '../../db/FileWatch.ts';
 import { onAbort } from '../../events/onAbort.ts';
 import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
-import type { Signal, SignalKind } from '../../state/threads/SignalStore.ts';
+import { type Signal, type SignalKind, STOPPING } from '../../state/threads/SignalStore.ts';
 import type { DriveStops, StopControl } from '../execution/StopControl.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { ABORTED, ASKED_TO_STOP, STOPPED_WITH_PARENT } from './due.ts';
@@ -24,9 +24,6 @@ export function followStops(
     for (const each of forget) each();
   };
 }
-
-/** Requests that stop a run. */
-const STOPPING: readonly SignalKind[] = ['pause', 'cancel'];
 
 /** A cancelled turn ends: a drain would wait for calls in vain. */
 const endsCalls = ({ kind, payload }: Signal): boolean =>

@@ -132,7 +132,9 @@ async function driveHeld(
     );
     const law = lawOf(engine.store.threads.require(threadId));
     const toEnd = (): Promise<SessionOutcome> => underLaw(law, () => claimed.toEnd());
-    return await withDriveContext(engine.store.fenceOf(held.lease), toEnd);
+    const outcome = await withDriveContext(engine.store.fenceOf(held.lease), toEnd);
+    engine.saver.left?.(held.lease);
+    return outcome;
   } catch (error) {
     if (isDevsError(error, 'LEASE_LOST')) {
       // On the bus alone: the log belongs to the new driver.

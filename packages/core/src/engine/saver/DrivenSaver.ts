@@ -11,6 +11,7 @@ import {
 } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
 import { whenFree } from '../../db/busy.ts';
+import { keepRead, readKept } from '../../db/keptReads.ts';
 import {
   commitFailed,
   commitLate,
@@ -162,11 +163,23 @@ export class DrivenSaver extends SqliteSaver {
     return writes.every(([channel]) => !PROMPT_CHANNELS.has(channel));
   }
 
+  /** A driver has settled its run: what it knows of the latest checkpoint is kept as rows that were read. */
+  left(lease: FencedLease): void {
+    const snapshot = this.#memories.get(lease)?.latest();
+    if (snapshot != null) keepRead(this.#db, latestRead(lease.threadId), snapshot);
+  }
+
   /** The latest one of the run's own graph is known to its driver. */
   #latestOf(config: RunnableConfig): CheckpointSnapshot | null {
-    const memory = optionalId(config, 'checkpoint_id') === null ? this.#memoryOf(config) : null;
+    const isLatest = optionalId(config, 'checkpoint_id') === null;
+    const memory = isLatest ? this.#memoryOf(config) : null;
     const known = memory?.latest();
     if (known !== undefined) return known;
+    const threadId = optionalId(config, 'thread_id');
+    if (memory === null && isLatest && threadId !== null && (namespaceOf(config) ?? '') === '') {
+      commitLate(this.#db);
+      return readKept(this.#db, { ...latestRead(threadId), read: () => this.snapshotOf(config) });
+    }
     const snapshot = this.snapshotOf(config);
     memory?.loaded(snapshot);
     return snapshot;
@@ -237,6 +250,12 @@ export class DrivenSaver extends SqliteSaver {
     this.#store.runs.assertDriven({ threadId, frame, epoch, lease: config.configurable?.['lease'] });
   }
 }
+
+/** The latest checkpoint of a run's own graph, as rows. */
+const latestRead = (threadId: string) => ({
+  ...{ threadId, name: 'latest checkpoint' },
+  tables: ['checkpoints', 'checkpoint_writes', 'checkpoint_blobs', 'state_blobs'],
+});
 
 /** The path of a task that another one has called. Its question is its caller's. */
 const CALLED_TASK = /^~__pregel_push, .*, 0{9}1$/s;

@@ -342,11 +342,12 @@ export class SqliteSaver extends BaseCheckpointSaver {
       this.#dumpChannels(values, channelsApart(whole ? versions : newVersions, {})),
     ]);
     this.#codec.assertCheckpointSize(this.#sizesOf(key, versions, channels));
+    this.#store.expectChannels(key, channels);
     const parentId = getCheckpointId(config) || null;
     const unrefused = parentId === null ? null : this.#refused.none({ ...key, checkpointId: parentId });
     if (unrefused !== null) await unrefused;
     const save = (lease: FencedLease | null): void => {
-      for (const channel of channels) this.#store.saveChannel(key, channel);
+      this.#store.saveChannels(key, channels);
       this.#store.saveCheckpoint({ ...key, parentId, checkpoint: row, metadata: meta }, apart);
       if (lease !== null) this.#onCheckpoint(lease, { ...key, parentId, source: metadata.source });
     };

@@ -100,10 +100,10 @@ describe('a result', () => {
     }
   });
 
-  test('up to 8 KiB lies in the row, a larger one in a blob', ({ db }) => {
+  test('up to 512 bytes lies in the row, a larger one in a blob', ({ db }) => {
     const steps = new StepStore(db);
     const quotes = 2;
-    const small = 'x'.repeat(8 * 1024 - quotes);
+    const small = 'x'.repeat(512 - quotes);
     const large = `${small}é`;
     for (const result of [small, large]) {
       const name = String(result.length);

@@ -58,9 +58,9 @@ function saveCheckpoint(store: GraphCheckpointStore, n: number): void {
   const { checkpointId, checkpoint, metadata, channel, small, writes } = storedTexts(n);
   const json = (text: string) => ({ type: 'json', bytes: bytesOf(text) });
   const key = { ...RUN, checkpointId };
-  store.saveChannel(RUN, { channel: 'text', version: String(n), value: json(channel) });
-  store.saveChannel(RUN, { channel: 'small', version: String(n), value: json(small) });
-  store.saveChannel(RUN, { channel: 'nothing', version: String(n), value: null });
+  store.saveChannels(RUN, [{ channel: 'text', version: String(n), value: json(channel) }]);
+  store.saveChannels(RUN, [{ channel: 'small', version: String(n), value: json(small) }]);
+  store.saveChannels(RUN, [{ channel: 'nothing', version: String(n), value: null }]);
   store.saveCheckpoint(
     { ...key, parentId: null, checkpoint: json(checkpoint), metadata: json(metadata) },
     CHANNELS.map((name) => ({ channel: name, version: String(n) })),

@@ -24,7 +24,7 @@ describe('the value of a channel', () => {
     const store = new GraphCheckpointStore(db);
     const values = [aValue(0), aValue(64), aValue(65), null];
     for (const [n, value] of values.entries()) {
-      store.saveChannel(RUN, { channel: 'a', version: `${n}.5`, value });
+      store.saveChannels(RUN, [{ channel: 'a', version: `${n}.5`, value }]);
     }
     expect([countOf(db, 'value'), countOf(db, 'blob_id'), countOf(db, '*')]).toEqual([2, 1, 4]);
     for (const [n, value] of values.entries()) {
@@ -36,7 +36,7 @@ describe('the value of a channel', () => {
   test('never changes at its version, wherever it lies', ({ db }) => {
     const store = new GraphCheckpointStore(db);
     const save = (value: TypedBytes | null) => () =>
-      store.saveChannel(RUN, { channel: 'a', version: '1', value });
+      store.saveChannels(RUN, [{ channel: 'a', version: '1', value }]);
     save(aValue(10))();
     expect(save(aValue(10))).not.toThrow();
     for (const other of [aValue(11), aValue(100), { ...aValue(10), type: 'tagged' }, null]) {
@@ -48,9 +48,9 @@ describe('the value of a channel', () => {
     db,
   }) => {
     const store = new GraphCheckpointStore(db);
-    store.saveChannel(RUN, { channel: 'a', version: '1', value: aValue(10) });
-    store.saveChannel(RUN, { channel: 'b', version: '1', value: aValue(100) });
-    store.saveChannel(RUN, { channel: 'c', version: '1', value: null });
+    store.saveChannels(RUN, [{ channel: 'a', version: '1', value: aValue(10) }]);
+    store.saveChannels(RUN, [{ channel: 'b', version: '1', value: aValue(100) }]);
+    store.saveChannels(RUN, [{ channel: 'c', version: '1', value: null }]);
     const versions = { a: 1, b: 1, c: 1, never: 1 };
     const sizes = Object.entries({ a: 10, b: 100, c: 0, never: 0 });
     expect(store.sizesOfChannels(RUN, versions)).toEqual(sizes);
@@ -59,9 +59,9 @@ describe('the value of a channel', () => {
 
   test('is stored as what changed, also by a connection that did not write the one before', ({ db }) => {
     const text = (end: string) => ({ type: 'plain', bytes: new TextEncoder().encode(noise() + end) });
-    new GraphCheckpointStore(db).saveChannel(RUN, { channel: 'a', version: '9.1', value: text('') });
+    new GraphCheckpointStore(db).saveChannels(RUN, [{ channel: 'a', version: '9.1', value: text('') }]);
     const other = new GraphCheckpointStore(db);
-    other.saveChannel(RUN, { channel: 'a', version: '10.1', value: text(' and more') });
+    other.saveChannels(RUN, [{ channel: 'a', version: '10.1', value: text(' and more') }]);
     expect(db.prepare('SELECT count(base_id) FROM state_blobs').pluck().get()).toBe(1);
   });
 

@@ -169,7 +169,7 @@ describe('doctor reports', () => {
     const values = [noise(5000, 1), `${noise(5000, 1)} and more`];
     for (const [n, text] of values.entries()) {
       const value = { type: 'json', bytes: new Uint8Array(Buffer.from(text)) };
-      store.saveChannel(RUN, { channel: 'text', version: String(n), value });
+      store.saveChannels(RUN, [{ channel: 'text', version: String(n), value }]);
     }
     expect(db.prepare('SELECT count(base_id) FROM state_blobs').pluck().get()).toBe(1);
     db.exec("DELETE FROM checkpoint_blobs WHERE version = '0'");

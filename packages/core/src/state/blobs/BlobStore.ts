@@ -1,8 +1,10 @@
 import { createHash, hash } from 'node:crypto';
 import type { Database, Statement } from 'better-sqlite3';
+import { TableKnowledge } from '../../db/keptReads.ts';
 import { prepare } from '../../db/prepare.ts';
 import { isWorkingCopy } from '../../db/workingCopies.ts';
 import { DevsError } from '../../errors/DevsError.ts';
+import { RecentMap } from '../../values/RecentMap.ts';
 import { compress, decompress } from './compression.ts';
 import { assembleValue, commonEnds, type SplicePart } from './splices.ts';
 import { type CachedValue, type StoredValue, ValueCache } from './ValueCache.ts';
@@ -46,6 +48,19 @@ const MIN_SPLICED_SIZE = 512;
 /** Bytes a row takes in the file besides its value; counted so that tiny edits do not make endless chains. */
 const ROW_BYTES = 96;
 
+/** Values whose ids are remembered: a result is stored again as a write, a channel and a field of the journal. */
+const REMEMBERED_IDS = 256;
+
+/** What a connection knows of `state_blobs`. */
+interface KnownBlobs {
+  /** By their SHA-256, in hex. */
+  readonly ids: RecentMap<string, number>;
+  /** Of the newest row; `null` where that is not known. */
+  readonly newest: number | null;
+}
+
+const knownBlobs = new WeakMap<Database, TableKnowledge<KnownBlobs>>();
+
 /** One per connection: the journal and the saver store the same values, one after the other. */
 const caches = new WeakMap<Database, ValueCache>();
 
@@ -64,6 +79,7 @@ const caches = new WeakMap<Database, ValueCache>();
  */
 export class BlobStore {
   readonly #cache: ValueCache;
+  readonly #known: TableKnowledge<KnownBlobs>;
   /** Whether values are compressed by who keeps the file. */
   readonly #isLeft: boolean;
   readonly #insert: Statement<[BlobRow]>;
@@ -76,6 +92,8 @@ export class BlobStore {
   /** @param db - An open, migrated state file. */
   constructor(db: Database, cache: ValueCache = cacheOf(db)) {
     this.#cache = cache;
+    this.#known = knownBlobs.get(db) ?? new TableKnowledge(db, ['state_blobs']);
+    knownBlobs.set(db, this.#known);
     this.#isLeft = isWorkingCopy(db);
     this.#insert = prepare(db, INSERT);
     this.#selectNextId = prepare<[], number>(db, SELECT_NEXT_ID).pluck();
@@ -93,11 +111,22 @@ export class BlobStore {
    * @throws DevsError `STATE_CORRUPT` if the base is damaged.
    */
   put(bytes: Uint8Array, { base = null, sha256 = hashBytes(bytes) }: PutOptions = {}): number {
-    const known = this.find(sha256);
-    if (known !== null) return known;
+    const { ids, newest } = this.#known.get() ?? {
+      ids: new RecentMap<string, number>(REMEMBERED_IDS),
+      newest: null,
+    };
+    const hex = Buffer.from(sha256).toString('hex');
+    const known = ids.get(hex) ?? this.find(sha256);
+    if (known !== null) {
+      ids.set(hex, known);
+      this.#known.set({ ids, newest });
+      return known;
+    }
     const stored = (base === null ? null : this.#splice(bytes, sha256, base)) ?? this.#full(bytes, sha256);
-    const blobId = this.#selectNextId.get() ?? 1;
+    const blobId = newest === null ? (this.#selectNextId.get() ?? 1) : newest + 1;
     this.#insert.run({ blobId, sha256, ...stored, seal: blobSeal(blobId, sha256) });
+    ids.set(hex, blobId);
+    this.#known.set({ ids, newest: blobId });
     return blobId;
   }
 
@@ -155,7 +184,7 @@ export class BlobStore {
   }
 
   #valueOf(head: BlobHead): CachedValue {
-    const known = this.#known(head);
+    const known = this.#cached(head);
     if (known !== null) return known;
     const row = this.#require(this.#selectRow, head.blobId);
     const { splices, base } = this.#chainOf(row);
@@ -169,7 +198,7 @@ export class BlobStore {
   }
 
   /** The value of a row, if it is in memory and the row is what it was then. */
-  #known({ blobId, ...head }: BlobHead): CachedValue | null {
+  #cached({ blobId, ...head }: BlobHead): CachedValue | null {
     const value = this.#cache.get(head.sha256);
     if (value === undefined) return null;
     const { stored } = value;
@@ -188,7 +217,7 @@ export class BlobStore {
       if (link.baseId >= link.blobId) throw blobCorrupt(row.blobId, 'depends on a newer one');
       splices.push(link);
       link = this.#require(this.#selectRow, link.baseId);
-      const known = this.#known(link);
+      const known = this.#cached(link);
       if (known !== null) return { splices, base: known };
     }
     return { splices, base: wholeValue(row, link) };

@@ -1,8 +1,9 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { TableKnowledge } from '../../db/keptReads.ts';
 import { prepare, transaction } from '../../db/prepare.ts';
-import { RecentMap } from '../../values/RecentMap.ts';
 import { BlobStore, equalBytes, hashBytes, type PutOptions, plainBytes } from '../blobs/BlobStore.ts';
 import { BlobSweeper } from '../blobs/BlobSweeper.ts';
+import { type ChannelHead, ChannelHeads } from './ChannelHeads.ts';
 import * as sql from './checkpointRecords.ts';
 import {
   type CallRecord,
@@ -48,7 +49,10 @@ export class GraphCheckpointStore {
   readonly #db: Database;
   readonly #blobs: BlobStore;
   readonly #heads: ChannelHeads;
-  readonly #selectPlace: Statement<[CheckpointKey], number>;
+  readonly #selectPlace: Statement<[CheckpointKey], sql.CheckpointPlace>;
+  /** The last place in the order. */
+  readonly #lastSeq: TableKnowledge<number>;
+  readonly #insertCheckpoint: Statement<[sql.CheckpointRow]>;
   readonly #upsertCheckpoint: Statement<[sql.CheckpointRow]>;
   readonly #selectCheckpoint: Statement<[CheckpointKey], sql.CheckpointRow>;
   readonly #selectLatest: Statement<[NamespaceKey], sql.CheckpointRow>;
@@ -60,10 +64,8 @@ export class GraphCheckpointStore {
     [NamespaceKey],
     { readonly checkpointNs: string; readonly seq: number }
   >;
-  readonly #insertChannel: Statement<[sql.ChannelRow]>;
   readonly #selectChannel: Statement<[NamespaceKey & ChannelKey], sql.StoredChannel>;
   readonly #selectDigest: Statement<[NamespaceKey & ChannelKey], ChannelDigestRow>;
-  readonly #insertWrite: Statement<[sql.WriteRow]>;
   readonly #deleteWrite: Statement<[sql.WriteRow]>;
   readonly #countWrites: Statement<[CheckpointKey & { readonly added: number }]>;
   readonly #selectWrites: Statement<[CheckpointKey], sql.StoredWriteRow>;
@@ -77,13 +79,14 @@ export class GraphCheckpointStore {
   constructor(db: Database, blobs: BlobStore = new BlobStore(db)) {
     this.#db = db;
     this.#blobs = blobs;
-    this.#selectPlace = prepare<[CheckpointKey], number>(db, sql.SELECT_PLACE).pluck();
+    this.#selectPlace = prepare(db, sql.SELECT_PLACE);
+    this.#lastSeq = new TableKnowledge(db, ['checkpoints']);
+    this.#insertCheckpoint = prepare(db, sql.INSERT_CHECKPOINT);
     this.#upsertCheckpoint = prepare(db, sql.UPSERT_CHECKPOINT);
     this.#selectCheckpoint = prepare(db, sql.SELECT_CHECKPOINT);
     this.#selectLatest = prepare(db, sql.SELECT_LATEST);
     this.#selectSeq = prepare(db, sql.SELECT_SEQ);
     this.#selectNamespaces = prepare(db, sql.SELECT_NAMESPACES_WITHIN);
-    this.#insertChannel = prepare(db, sql.INSERT_CHANNEL);
     this.#selectChannel = prepare(db, sql.SELECT_CHANNEL);
     this.#selectDigest = prepare(db, sql.SELECT_CHANNEL_DIGEST);
     const heads = prepare<[NamespaceKey], [channel: string, blobId: number]>(
@@ -91,7 +94,6 @@ export class GraphCheckpointStore {
       sql.SELECT_CHANNEL_HEADS,
     ).raw();
     this.#heads = new ChannelHeads(({ threadId, checkpointNs }) => heads.all({ threadId, checkpointNs }));
-    this.#insertWrite = prepare(db, sql.INSERT_WRITE);
     this.#deleteWrite = prepare(db, sql.DELETE_WRITE);
     this.#countWrites = prepare(db, sql.COUNT_WRITES);
     this.#selectWrites = prepare(db, sql.SELECT_WRITES);
@@ -114,38 +116,71 @@ export class GraphCheckpointStore {
     { checkpoint, metadata, ...key }: CheckpointRecord,
     channels: readonly ChannelKey[] = [],
   ): void {
-    const { threadId, checkpointNs, checkpointId } = key;
-    const row = {
-      ...key,
-      seq: this.#selectPlace.get({ threadId, checkpointNs, checkpointId }) ?? 1,
-      type: checkpoint.type,
-      metadataType: metadata.type,
-      sha256: hashBytes(checkpoint.bytes, metadata.bytes),
-    };
+    const kinds = { type: checkpoint.type, metadataType: metadata.type };
+    const sha256 = hashBytes(checkpoint.bytes, metadata.bytes);
     const sealed = channels.map((at) => ({ ...at, digest: this.#headOf(key, at)?.digest ?? NEVER_STORED }));
-    const rowSha256 = checkpointSeal(row, sealed);
-    this.#upsertCheckpoint.run({ ...row, checkpoint: checkpoint.bytes, metadata: metadata.bytes, rowSha256 });
+    const rowAt = (seq: number): sql.CheckpointRow => {
+      const row = { ...key, ...kinds, sha256, seq };
+      const bytes = { checkpoint: checkpoint.bytes, metadata: metadata.bytes };
+      return { ...row, ...bytes, rowSha256: checkpointSeal(row, sealed) };
+    };
+    const last = this.#lastSeq.get();
+    if (last !== undefined && this.#insertCheckpoint.run(rowAt(last + 1)).changes === 1) {
+      this.#lastSeq.set(last + 1);
+      return;
+    }
+    const { threadId, checkpointNs, checkpointId } = key;
+    const { own, newest } =
+      this.#selectPlace.get({ threadId, checkpointNs, checkpointId }) ?? sql.FIRST_PLACE;
+    this.#upsertCheckpoint.run(rowAt(own ?? newest + 1));
+    this.#lastSeq.set(own === null ? newest + 1 : newest);
   }
 
   /**
-   * Stores the value of a channel at a version; the same value again changes nothing.
+   * Stores the values of channels at versions; the same value again changes nothing.
    *
-   * @throws DevsError `VALUE_NOT_STORABLE` if the version holds another value: older checkpoints refer to it.
+   * @throws DevsError `VALUE_NOT_STORABLE` if a version holds another value: older checkpoints refer to it.
    */
-  saveChannel(key: NamespaceKey, { value, ...channel }: ChannelRecord): void {
-    const sha256 = value === null ? null : hashBytes(value.bytes);
-    const stored =
-      value === null || sha256 === null
-        ? NOTHING
-        : this.#placeChannel(key, channel.channel, { value, sha256 });
-    const row = { threadId: key.threadId, checkpointNs: key.checkpointNs, ...channel, ...stored };
-    if (this.#insertChannel.run(row).changes === 0 && !isSameChannel(this.#selectChannel.get(row), stored)) {
-      throw versionTaken(row);
-    }
+  saveChannels(key: NamespaceKey, channels: readonly ChannelRecord[]): void {
+    const { threadId, checkpointNs } = key;
+    const placed = channels.map(({ value, ...channel }) => {
+      const sha256 = value === null ? null : hashBytes(value.bytes);
+      const stored =
+        value === null || sha256 === null
+          ? NOTHING
+          : this.#placeChannel(key, channel.channel, { value, sha256 });
+      const head = { size: value?.bytes.byteLength ?? 0, digest: channelDigest(stored.type, sha256) };
+      return { head, row: { threadId, checkpointNs, ...channel, ...stored } };
+    });
+    const rows = placed.map(({ row }) => row);
+    const wasTaken = this.#insertRows(sql.CHANNEL_ROWS, rows) < rows.length;
+    const taken = wasTaken
+      ? rows.find((row) => !isSameChannel(this.#selectChannel.get(row), row))
+      : undefined;
+    if (taken !== undefined) throw versionTaken(taken);
     const { versions, blobs } = this.#heads.of(key);
-    const digest = channelDigest(stored.type, sha256);
-    versions.set(channel.channel, { version: channel.version, size: value?.bytes.byteLength ?? 0, digest });
-    if (stored.blobId !== null) blobs.set(channel.channel, stored.blobId);
+    for (const { row, head } of placed) {
+      versions.set(row.channel, { version: row.version, ...head });
+      if (row.blobId !== null) blobs.set(row.channel, row.blobId);
+    }
+  }
+
+  /** Rows that are not there yet. @returns How many were not. */
+  #insertRows<Row extends object>({ insert, columns }: sql.Rows<Row>, rows: readonly Row[]): number {
+    let inserted = 0;
+    for (let at = 0; at < rows.length; at += sql.ROWS_AT_ONCE) {
+      const some = rows.slice(at, at + sql.ROWS_AT_ONCE);
+      const values = some.flatMap((row) => columns.map((column) => row[column]));
+      inserted += prepare<unknown[]>(this.#db, insert(some.length)).run(...values).changes;
+    }
+    return inserted;
+  }
+
+  /** They are about to be stored, maybe in a later transaction: their sizes are known. */
+  expectChannels(key: NamespaceKey, channels: readonly ChannelRecord[]): void {
+    const { coming } = this.#heads.of(key);
+    for (const { channel, version, value } of channels)
+      coming.set(channel, { version, size: value?.bytes.byteLength ?? 0 });
   }
 
   /** Bytes of the values of channels at their versions; an empty channel has none, nor one that was never stored. */
@@ -153,8 +188,11 @@ export class GraphCheckpointStore {
     { threadId, checkpointNs }: NamespaceKey,
     versions: Readonly<Record<string, string | number>>,
   ): readonly (readonly [channel: string, bytes: number])[] {
-    return Object.entries(versions).map(([channel, version]) => {
-      const head = this.#headOf({ threadId, checkpointNs }, { channel, version: String(version) });
+    const key = { threadId, checkpointNs };
+    const { coming } = this.#heads.of(key);
+    return Object.entries(versions).map(([channel, given]) => {
+      const [version, known] = [String(given), coming.get(channel)];
+      const head = known?.version === version ? known : this.#headOf(key, { channel, version });
       return [channel, head?.size ?? 0] as const;
     });
   }
@@ -162,12 +200,11 @@ export class GraphCheckpointStore {
   /** Stores the writes of a task. A regular write that is there already stays; LangGraph's own are replaced. */
   saveWrites(key: CheckpointKey, writes: readonly WriteRecord[]): void {
     const { threadId, checkpointNs, checkpointId } = key;
-    let added = 0;
-    for (const { value, ...write } of writes) {
+    const rows = writes.map(({ value, ...write }): sql.WriteRow => {
       const { bytes, type } = value;
       const sha256 = hashBytes(bytes);
       const inline = bytes.byteLength <= INLINE_WRITE_BYTES;
-      const row = {
+      return {
         ...{ threadId, checkpointNs, checkpointId },
         ...write,
         type,
@@ -175,11 +212,16 @@ export class GraphCheckpointStore {
         blobId: inline ? null : this.#putWrite(key, write.channel, { bytes, sha256 }),
         sha256: writeSeal(key, { ...write, type }, sha256),
         sealed: 1,
-      } as const;
-      if (write.idx < 0) added -= this.#deleteWrite.run(row).changes;
-      added += this.#insertWrite.run(row).changes;
+      };
+    });
+    const [own, regular] = [rows.filter(({ idx }) => idx < 0), rows.filter(({ idx }) => idx >= 0)];
+    let added = this.#insertRows(sql.WRITE_ROWS, regular);
+    for (const row of own) {
+      added -= this.#deleteWrite.run(row).changes;
+      added += this.#insertRows(sql.WRITE_ROWS, [row]);
     }
-    if (added > 0) this.#countWrites.run({ threadId, checkpointNs, checkpointId, added });
+    const counted = { threadId, checkpointNs, checkpointId, added };
+    if (added > 0) this.#lastSeq.keeping(() => this.#countWrites.run(counted));
   }
 
   /** Which tasks of a run's own graph have called which nodes. */
@@ -195,6 +237,7 @@ export class GraphCheckpointStore {
   /** The checkpoint of a namespace that was inserted last. */
   loadLatest(key: NamespaceKey): OrderedCheckpoint | null {
     const row = this.#selectLatest.get(key);
+    if (row === undefined) this.#heads.begin(key);
     return row === undefined ? null : toCheckpoint(row);
   }
 
@@ -358,44 +401,4 @@ function toCheckpoint(row: sql.CheckpointRow): OrderedCheckpoint {
 function isSameChannel(a: sql.StoredChannel | undefined, b: sql.StoredChannel): boolean {
   if (a === undefined || a.type !== b.type || a.blobId !== b.blobId) return false;
   return a.sha256 === null || b.sha256 === null ? a.sha256 === b.sha256 : equalBytes(a.sha256, b.sha256);
-}
-
-/** The version of a channel that was stored or asked for last. */
-interface ChannelHead {
-  readonly version: string;
-  /** Bytes; 0 where the channel is empty at it. */
-  readonly size: number;
-  /** As of `channelDigest`. */
-  readonly digest: string;
-}
-
-/** What is known about the channels of a namespace. */
-interface NamespaceHeads {
-  readonly versions: Map<string, ChannelHead>;
-  /** Of the last large value of a channel, which its next one probably resembles. */
-  readonly blobs: Map<string, number>;
-}
-
-/** Namespaces whose channels are remembered; the file knows the others. */
-const REMEMBERED_NAMESPACES = 64;
-
-/** What a connection stored last in the channels of a namespace, so that a checkpoint asks the file for none of them. */
-class ChannelHeads {
-  readonly #loadBlobs: (key: NamespaceKey) => readonly (readonly [channel: string, blobId: number])[];
-  readonly #namespaces = new RecentMap<string, NamespaceHeads>(REMEMBERED_NAMESPACES);
-
-  /** @param loadBlobs - What the file knows, asked once per namespace: it looks at all rows of it. */
-  constructor(loadBlobs: (key: NamespaceKey) => readonly (readonly [channel: string, blobId: number])[]) {
-    this.#loadBlobs = loadBlobs;
-  }
-
-  of(namespace: NamespaceKey): NamespaceHeads {
-    const { threadId, checkpointNs } = namespace;
-    const key = JSON.stringify([threadId, checkpointNs]);
-    const known = this.#namespaces.get(key);
-    if (known !== undefined) return known;
-    const heads = { versions: new Map<string, ChannelHead>(), blobs: new Map(this.#loadBlobs(namespace)) };
-    this.#namespaces.set(key, heads);
-    return heads;
-  }
 }

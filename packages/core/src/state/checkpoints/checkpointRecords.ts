@@ -145,20 +145,34 @@ const CHECKPOINT_COLUMNS = `
 const THIS_CHECKPOINT =
   'thread_id = @threadId AND checkpoint_ns = @checkpointNs AND checkpoint_id = @checkpointId';
 
-/** Its place in the order: the one that its row has, or the next. */
+/** Places in the order of checkpoints. */
+export interface CheckpointPlace {
+  /** Of its row; `null` where it has none. */
+  readonly own: number | null;
+  /** Of the last one; 0 without any. */
+  readonly newest: number;
+}
+
+export const FIRST_PLACE: CheckpointPlace = { own: null, newest: 0 };
+
 export const SELECT_PLACE = `
-  SELECT coalesce((SELECT seq FROM checkpoints WHERE ${THIS_CHECKPOINT}),
-                  (SELECT coalesce(max(seq), 0) + 1 FROM checkpoints))`;
+  SELECT (SELECT seq FROM checkpoints WHERE ${THIS_CHECKPOINT}) AS own,
+         (SELECT coalesce(max(seq), 0) FROM checkpoints) AS newest`;
 
 // An upsert, because INSERT OR REPLACE would give an old row the newest seq. What was written on top of it may be there
 // before it.
-export const UPSERT_CHECKPOINT = `
+const NEW_CHECKPOINT = `
   INSERT INTO checkpoints
     (seq, thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata_type, metadata, sha256,
      row_sha256, writes)
   VALUES
     (@seq, @threadId, @checkpointNs, @checkpointId, @parentId, @type, @checkpoint, @metadataType, @metadata, @sha256,
-     @rowSha256, (SELECT count(*) FROM checkpoint_writes WHERE ${THIS_CHECKPOINT}))
+     @rowSha256, (SELECT count(*) FROM checkpoint_writes WHERE ${THIS_CHECKPOINT}))`;
+
+/** Nothing where its row or its place is taken. */
+export const INSERT_CHECKPOINT = `${NEW_CHECKPOINT} ON CONFLICT DO NOTHING`;
+
+export const UPSERT_CHECKPOINT = `${NEW_CHECKPOINT}
   ON CONFLICT DO UPDATE SET
     parent_checkpoint_id = excluded.parent_checkpoint_id, type = excluded.type, checkpoint = excluded.checkpoint,
     metadata_type = excluded.metadata_type, metadata = excluded.metadata, sha256 = excluded.sha256,
@@ -217,10 +231,29 @@ export const SELECT_SEQ = `
   SELECT max(seq) AS seq FROM checkpoints
   WHERE checkpoint_id = @checkpointId AND (@threadId IS NULL OR thread_id = @threadId)`;
 
-export const INSERT_CHANNEL = `
-  INSERT INTO checkpoint_blobs (thread_id, checkpoint_ns, version, channel, type, value, sha256, blob_id)
-  VALUES (@threadId, @checkpointNs, @version, @channel, @type, @value, @sha256, @blobId)
-  ON CONFLICT DO NOTHING`;
+/** Rows that are inserted together, one statement for each number of them. */
+export const ROWS_AT_ONCE = 16;
+
+/** How rows of a table are inserted, those aside that are there. */
+export interface Rows<Row> {
+  readonly insert: (count: number) => string;
+  /** Of each row, in the order of its values. */
+  readonly columns: readonly (keyof Row & string)[];
+}
+
+const valuesOf = (count: number, columns: readonly unknown[]): string =>
+  Array.from({ length: count }, () => `(${columns.map(() => '?').join(', ')})`).join(', ');
+
+const CHANNEL_COLUMNS = [
+  ...(['threadId', 'checkpointNs', 'version', 'channel', 'type', 'value', 'sha256', 'blobId'] as const),
+];
+
+export const CHANNEL_ROWS: Rows<ChannelRow> = {
+  columns: CHANNEL_COLUMNS,
+  insert: (count) => `
+    INSERT INTO checkpoint_blobs (thread_id, checkpoint_ns, version, channel, type, value, sha256, blob_id)
+    VALUES ${valuesOf(count, CHANNEL_COLUMNS)} ON CONFLICT DO NOTHING`,
+};
 
 export const SELECT_CHANNEL = `
   SELECT type, value, sha256, blob_id AS blobId FROM checkpoint_blobs
@@ -236,12 +269,18 @@ export const SELECT_CHANNEL_HEADS = `
   SELECT channel, max(blob_id) FROM checkpoint_blobs
   WHERE thread_id = @threadId AND checkpoint_ns = @checkpointNs AND blob_id IS NOT NULL GROUP BY channel`;
 
-export const INSERT_WRITE = `
-  INSERT INTO checkpoint_writes
-    (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, task_path, channel, type, value, blob_id, sha256, sealed)
-  VALUES
-    (@threadId, @checkpointNs, @checkpointId, @taskId, @idx, @taskPath, @channel, @type, @value, @blobId, @sha256, @sealed)
-  ON CONFLICT DO NOTHING`;
+const WRITE_COLUMNS = [
+  ...(['threadId', 'checkpointNs', 'checkpointId', 'taskId', 'idx', 'taskPath'] as const),
+  ...(['channel', 'type', 'value', 'blobId', 'sha256', 'sealed'] as const),
+];
+
+export const WRITE_ROWS: Rows<WriteRow> = {
+  columns: WRITE_COLUMNS,
+  insert: (count) => `
+    INSERT INTO checkpoint_writes
+      (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, task_path, channel, type, value, blob_id, sha256, sealed)
+    VALUES ${valuesOf(count, WRITE_COLUMNS)} ON CONFLICT DO NOTHING`,
+};
 
 export const DELETE_WRITE = `
   DELETE FROM checkpoint_writes WHERE ${THIS_CHECKPOINT} AND task_id = @taskId AND idx = @idx`;

@@ -49,6 +49,11 @@ export function forgetLease(db: Database, threadId: string): void {
   foundIn(db)?.delete(threadId);
 }
 
+/** It was taken, in the caller's transaction. */
+export function leaseTaken(db: Database, { threadId, epoch }: FencedLease): void {
+  foundIn(db)?.set(threadId, epoch);
+}
+
 function foundIn(db: Database): Map<string, FencedLease['epoch']> | null {
   const whole = openParts(db)?.[0];
   if (whole === undefined) return null;

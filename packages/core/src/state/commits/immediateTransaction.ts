@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { assertIntactFile, assertSameFile, keepingLog } from '../../db/fileIdentity.ts';
+import { assertCommitted, assertIntactFile, keepingLog } from '../../db/fileIdentity.ts';
 import { transaction } from '../../db/prepare.ts';
 import { toStateFault } from '../../db/sqliteFault.ts';
 
@@ -52,7 +52,7 @@ export function immediateTransaction<T>(db: Database, work: () => T): T {
         }),
       ),
     );
-    assertSameFile(db);
+    assertCommitted(db);
     for (const { committed } of written) committed();
     return result;
   } catch (error) {

@@ -33,8 +33,11 @@ export interface StepStoreOptions extends StoreOptions {
 
 const NO_REFUSAL = { codec: null, resultJson: null, resultSha256: null, seal: null };
 
-/** Results up to this many bytes lie in the row; larger ones in a blob. */
-const INLINE_RESULT_BYTES = 8 * 1024;
+/**
+ * Results up to this many bytes lie in the row. A larger one is a blob: what the node writes of it is often the same one, and a
+ * row above some 1,000 bytes would need a page of its own.
+ */
+const INLINE_RESULT_BYTES = 512;
 
 /** A step without its result. */
 interface StepSummaryRow extends StepKey {

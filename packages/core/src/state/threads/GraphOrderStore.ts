@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { TableKnowledge } from '../../db/keptReads.ts';
 import { prepare } from '../../db/prepare.ts';
 
 const INSERT = 'INSERT INTO graph_order (fingerprint) VALUES (?) ON CONFLICT DO NOTHING';
@@ -10,16 +11,21 @@ const IS_EARLIER = `
 /** The graphs of a file by the order in which they came; the one writer of `graph_order`. */
 export class GraphOrderStore {
   readonly #insert: Statement<[string]>;
+  /** The one that was noted last. */
+  readonly #noted: TableKnowledge<string>;
   readonly #isEarlier: Statement<[{ readonly fingerprint: string; readonly than: string }]>;
 
   constructor(db: Database) {
     this.#insert = prepare(db, INSERT);
+    this.#noted = new TableKnowledge(db, ['graph_order']);
     this.#isEarlier = prepare(db, IS_EARLIER);
   }
 
   /** A graph has a run of the file: in the caller's transaction. */
   note(fingerprint: string): void {
+    if (this.#noted.get() === fingerprint) return;
     this.#insert.run(fingerprint);
+    this.#noted.set(fingerprint);
   }
 
   /** Whether a graph came before another one; not where one of them is unknown. */

@@ -59,6 +59,9 @@ const SELECT_PENDING = `
   SELECT ${COLUMNS} FROM signals INDEXED BY signals_unhandled
   WHERE thread_id = ? AND consumed_at IS NULL AND kind IN (SELECT value FROM json_each(?)) ORDER BY seq ASC`;
 
+/** Requests that stop a run. */
+export const STOPPING: readonly SignalKind[] = ['pause', 'cancel'];
+
 const REQUESTS = SIGNAL_KINDS.filter((kind) => kind !== 'message');
 
 /** Rows of `signals`. The half of {@link ThreadStore} that callers reach through it. */
@@ -142,9 +145,12 @@ export class SignalStore {
    * @param kinds - Default: all but messages, which wait for whoever takes them.
    */
   pending(threadId: string, kinds: readonly SignalKind[] = REQUESTS): readonly Signal[] {
-    const asked = JSON.stringify(kinds);
+    // Those that stop a run are looked for one by one, and read together.
+    const areStops = kinds.every((kind) => STOPPING.includes(kind));
+    const asked = JSON.stringify(areStops ? STOPPING : kinds);
     const read = (): readonly Signal[] => this.#selectPending.all(threadId, asked).map(signalFromRow);
-    return readKept(this.#db, { threadId, name: `signals ${asked}`, tables: ['signals'], read });
+    const pending = readKept(this.#db, { threadId, name: `signals ${asked}`, tables: ['signals'], read });
+    return pending.filter(({ kind }) => kinds.includes(kind));
   }
 
   /** What a waiting process looks at, again and again. @throws DevsError `THREAD_NOT_FOUND` */

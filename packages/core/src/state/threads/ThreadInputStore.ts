@@ -148,8 +148,9 @@ export class ThreadInputStore {
     if (this.#update.run(inputRow(threadId, input)).changes === 0) throw inputCorrupt(threadId, 'is missing');
   }
 
-  /** A checkpoint holds the input of the latest turn: in the transaction of that checkpoint. */
+  /** A checkpoint holds the input of the latest turn: in the transaction of that checkpoint. Of a first one, it says so itself. */
   markTaken(threadId: string): void {
+    if (this.#latest(threadId)?.turn === 1) return;
     this.#markTaken.run({ threadId, now: this.#now() });
   }
 
@@ -168,10 +169,14 @@ export class ThreadInputStore {
 
   /** The turn that a run stands in; `null` if it has no input. @throws DevsError `STATE_CORRUPT` if a later one is missing. */
   latest(threadId: string): InputTurn | null {
-    const read = (): InputTurn | null => toTurn(this.#selectLatest.get(threadId));
-    const turn = readKept(this.#db, { threadId, name: 'latest input', tables: ['thread_inputs'], read });
+    const turn = this.#latest(threadId);
     if (turn !== null && turn.end !== null) throw inputCorrupt(threadId, 'is missing');
     return turn;
+  }
+
+  #latest(threadId: string): InputTurn | null {
+    const read = (): InputTurn | null => toTurn(this.#selectLatest.get(threadId));
+    return readKept(this.#db, { threadId, name: 'latest input', tables: ['thread_inputs'], read });
   }
 
   /** How the turn before the latest ended; `null` in a first turn. */

@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { type BusyWait, whenFree } from '../../db/busy.ts';
 import { tellNews } from '../../db/FileWatch.ts';
-import { keepReads, readKept } from '../../db/keptReads.ts';
+import { keepRead, keepReads, knownRead, readKept } from '../../db/keptReads.ts';
 import { prepare } from '../../db/prepare.ts';
 import { canonicalJson } from '../../values/canonicalJson.ts';
 import {
@@ -12,6 +12,7 @@ import {
   isHeld,
   leaseFence,
   leaseLost,
+  leaseTaken,
   OnceUnderLease,
 } from '../commits/Fence.ts';
 import { type FencedLease, withinTransaction } from '../commits/immediateTransaction.ts';
@@ -81,7 +82,9 @@ export class ThreadStore {
   readonly #policies: DeclaredPolicies;
   /** They are counted as a lease begins: to reset them once is enough. */
   readonly #reset: OnceUnderLease;
-  readonly #insert: Statement<[object]>;
+  /** There were none as it began. */
+  readonly #uncounted: OnceUnderLease;
+  readonly #insert: Statement<[object], ThreadRow>;
   readonly #selectLease: Statement<[string], LeaseRow>;
   readonly #claim: Statement<[object], number>;
   readonly #renew: Statement<[object]>;
@@ -90,7 +93,7 @@ export class ThreadStore {
   readonly #evict: Statement<[object]>;
   readonly #settle: Statement<[object]>;
   readonly #wakeParent: Statement<[object]>;
-  readonly #begin: Statement<[object]>;
+  readonly #begin: Statement<[object], ThreadRow>;
   readonly #countRecovery: Statement<[object]>;
   readonly #markWorked: Statement<[object]>;
   readonly #revive: Statement<[object]>;
@@ -114,6 +117,7 @@ export class ThreadStore {
     this.#select = prepare(db, `SELECT ${sql.COLUMNS} FROM threads WHERE thread_id = ?`);
     this.#policies = new DeclaredPolicies(db);
     this.#reset = new OnceUnderLease(db);
+    this.#uncounted = new OnceUnderLease(db);
     this.#insert = prepare(db, sql.INSERT);
     this.#selectLease = prepare(db, sql.SELECT_LEASE);
     this.#claim = prepare<[object], number>(db, sql.CLAIM).pluck();
@@ -149,7 +153,8 @@ export class ThreadStore {
       this.#folders.assertFree(thread);
       const { policies: _, keepsExactly = true, awaitsInput = false, ...columns } = thread;
       this.graphs.note(thread.graphFingerprint);
-      this.#insert.run({ ...columns, policiesJson, keepsExactly: keepsExactly ? 1 : 0, now: this.#now() });
+      const given = { ...columns, policiesJson, keepsExactly: keepsExactly ? 1 : 0, now: this.#now() };
+      this.#known(this.#insert.get(given));
       if (awaitsInput) this.#update(this.#awaitInput, thread.threadId, sql.AWAITS_INPUT);
       return { thread: this.require(thread.threadId), created: true };
     });
@@ -160,7 +165,12 @@ export class ThreadStore {
       const row = this.#select.get(threadId);
       return row === undefined ? null : threadFromRow(row);
     };
-    return readKept(this.#db, { threadId, name: 'run', tables: ['threads'], read });
+    return readKept(this.#db, { ...keptRow(threadId), read });
+  }
+
+  /** A row that was just written. */
+  #known(row: ThreadRow | undefined): void {
+    if (row !== undefined) keepRead(this.#db, keptRow(row.threadId), threadFromRow(row));
   }
 
   /** Keeps rows of a run until the returned function is called. They are read again after any write that may have changed them. */
@@ -180,7 +190,8 @@ export class ThreadStore {
 
   /** One policy of a run, by its name of letters; `undefined` if it was not declared, or the run is unknown. */
   policyOf(threadId: string, name: string): unknown {
-    return this.#policies.of(threadId, name);
+    const known = knownRead(this.#db, keptRow(threadId)) as Thread | null | undefined;
+    return known == null ? this.#policies.of(threadId, name) : known.policies[name];
   }
 
   /** Every run, newest first. */
@@ -337,8 +348,10 @@ export class ThreadStore {
       const { threadId, epoch } = lease;
       const now = this.#now();
       if (recovered) this.#countRecovery.run({ threadId, epoch, now, spanMs: RECOVERY_SPAN_MS });
-      this.#begin.run({ threadId, now });
-      return this.require(threadId);
+      this.#known(this.#begin.get({ threadId, now }));
+      const thread = this.require(threadId);
+      if (thread.recoveries === 0) this.#uncounted.doing(lease, () => {});
+      return thread;
     });
   }
 
@@ -388,7 +401,7 @@ export class ThreadStore {
   resetRecoveries(lease: FencedLease): void {
     const values = { threadId: lease.threadId, now: this.#now() };
     const reset = (): unknown => prepare(this.#db, sql.RESET_RECOVERIES).run(values);
-    const isCounted = this.get(lease.threadId)?.recoveries !== 0;
+    const isCounted = !this.#uncounted.isDone(lease) && this.get(lease.threadId)?.recoveries !== 0;
     if (this.#reset.isDone(lease) || !(isCounted || this.#db.inTransaction)) this.fence(lease).assertInTx();
     else this.#fenced(lease, () => this.#reset.doing(lease, isCounted ? reset : () => {}));
   }
@@ -436,7 +449,7 @@ export class ThreadStore {
       now: this.#now(),
     });
     if (epoch === undefined) throw leaseLost({ threadId, epoch: held.epoch }, null);
-    forgetLease(this.#db, threadId);
+    leaseTaken(this.#db, { threadId, epoch });
     return { kind: 'claimed', lease: holdingLease({ threadId, owner, epoch }), recovered };
   }
 
@@ -474,3 +487,6 @@ export class ThreadStore {
     });
   }
 }
+
+/** The row of a run. */
+const keptRow = (threadId: string) => ({ threadId, name: 'run', tables: ['threads'] });

@@ -143,7 +143,8 @@ export const INSERT = `
                        graph_name, created_at, updated_at, keeps_exactly, declared_sha256)
   VALUES (@threadId, @projectId, @workspace, @briefSha256, @graphFingerprint, @policiesJson,
           @policiesJson ->> '$.graphName', @now, @now, @keepsExactly,
-          ${sealOf(THREAD_SEAL, ['@threadId', '@projectId', '@workspace', '@briefSha256', '@graphFingerprint', '@policiesJson'])})`;
+          ${sealOf(THREAD_SEAL, ['@threadId', '@projectId', '@workspace', '@briefSha256', '@graphFingerprint', '@policiesJson'])})
+  RETURNING ${COLUMNS}`;
 
 export const SEAL = `UPDATE threads SET declared_sha256 = ${sealOf(THREAD_SEAL)} WHERE thread_id = ?`;
 
@@ -194,7 +195,8 @@ export const WAKE_PARENT = `
   WHERE thread_id = (SELECT parent_id FROM child_runs WHERE child_id = @threadId)`;
 
 export const BEGIN = `
-  UPDATE threads SET status = 'running', reason = NULL, ended_at = NULL, updated_at = @now WHERE thread_id = @threadId`;
+  UPDATE threads SET status = 'running', reason = NULL, ended_at = NULL, updated_at = @now WHERE thread_id = @threadId
+  RETURNING ${COLUMNS}`;
 
 // The driver that went away held the lease before this one.
 export const COUNT_RECOVERY = `
