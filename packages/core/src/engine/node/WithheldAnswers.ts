@@ -6,15 +6,16 @@ import type { NodeExecution } from '../execution/nodeExecution.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { exactAnswers, interruptId, shownBy } from '../gates/question.ts';
 
-// `interrupt()` returns an answer without a look at what it is passed. So a fresh answer is held back at first: the node
-// asks again, and gets it when it asks what the answer was given for.
+// LangGraph's `interrupt()` returns an answer without a look at what it is passed. So a fresh answer is held back at first: the
+// node asks again, and gets it when it asks what the answer was given for. `interrupt()` of this package compares in place;
+// after LangGraph's, the node runs once more.
 
 // LangGraph's own: the answers of this drive by interrupt id, and those of one task in the order it takes them.
 const RESUME_MAP = '__pregel_resume_map';
 const SCRATCHPAD = '__pregel_scratchpad';
 
 interface AnswerScratchpad extends Counters {
-  readonly resume: readonly unknown[];
+  readonly resume: unknown[];
 }
 
 interface Counters {
@@ -24,6 +25,9 @@ interface Counters {
 }
 
 type Configurable = Readonly<Record<string, unknown>>;
+
+/** Who holds answers back, by the answers that the code inside is given instead. */
+const heldBehind = new WeakMap<object, WithheldAnswers>();
 
 /** Answers to `interrupt()` that this execution of a node is the first to be given, its subgraphs included. */
 export class WithheldAnswers {
@@ -47,6 +51,22 @@ export class WithheldAnswers {
     if (given === undefined || scratchpad === undefined) return null;
     const asked = answerSubject(given, visit, store);
     return asked.size === 0 ? null : new WithheldAnswers(configurable, scratchpad, given, new Map(asked));
+  }
+
+  /**
+   * Puts the held answer to the next `interrupt(value)` of the code around this call where LangGraph looks for it, if it was
+   * given for this value.
+   */
+  static handOver(value: unknown): void {
+    const { configurable = {} } = ambientConfig() ?? {};
+    const scratchpad = configurable[SCRATCHPAD] as AnswerScratchpad | undefined;
+    let holder = heldBehind.get(Object(configurable[RESUME_MAP]));
+    if (holder === undefined || scratchpad === undefined) return;
+    const { interruptCounter, resume } = scratchpad;
+    if (interruptCounter + 1 !== resume.length) return; // has an answer already
+    const id = interruptId(String(configurable['checkpoint_ns']), resume.length);
+    while (holder !== undefined && !holder.#held.has(id)) holder = heldBehind.get(holder.#given);
+    if (holder !== undefined && holder.#release([{ id, value }])) resume.push(holder.#given[id]);
   }
 
   private constructor(
@@ -94,7 +114,9 @@ export class WithheldAnswers {
 
   #mapNow(): Readonly<Record<string, unknown>> {
     const known = Object.entries(this.#given).filter(([id]) => !this.#held.has(id));
-    return exactAnswers(Object.fromEntries(known));
+    const answers = exactAnswers(Object.fromEntries(known));
+    heldBehind.set(answers, this);
+    return answers;
   }
 
   /** Lets the answers go that these questions are still about; false if there is another reason to stop. */

@@ -155,11 +155,12 @@ export class DrivenSaver extends SqliteSaver {
     else await this.#withNext(lease, streamed, await staged);
   }
 
-  /** Writes of a node, but for a question, an answer and a failure. */
+  /** Questions and answers, and outputs of a driver that writes late. Its failures are not. */
   #isLate(config: RunnableConfig, writes: readonly PendingWrite[]): boolean {
     const lease = leaseOfOwnGraph(config);
-    if (lease === null || !this.#store.writesLate(lease)) return false;
-    return writes.every(([channel]) => !PROMPT_CHANNELS.has(channel));
+    if (lease === null) return false;
+    if (writes.every(([channel]) => FOUND_AGAIN.has(channel))) return true;
+    return this.#store.writesLate(lease) && writes.every(([channel]) => !PROMPT_CHANNELS.has(channel));
   }
 
   /** The latest one of the run's own graph is known to its driver. */
@@ -231,6 +232,12 @@ const CALLED_TASK = /^~__pregel_push, .*, 0{9}1$/s;
 
 /** They can be found out again: an input from its record, a super-step from the writes of its tasks. */
 const LATE_SOURCES: ReadonlySet<CheckpointMetadata['source'] | undefined> = new Set(['loop', 'input']);
+
+/**
+ * Of tasks without an output. An answer is recorded as a decision, and a question goes with its session, which nobody can read
+ * before it is committed.
+ */
+const FOUND_AGAIN: ReadonlySet<string> = new Set([INTERRUPT, RESUME]);
 
 /** Writes that are on disk before anybody sees them. */
 const PROMPT_CHANNELS: ReadonlySet<string> = new Set([ERROR, INTERRUPT, RESUME]);
