@@ -142,7 +142,7 @@ export class DrivenSaver extends SqliteSaver {
     taskPath = '',
   ): Promise<void> {
     this.#assertDriven(config);
-    const writes = CALLED_TASK.test(taskPath) ? given.filter(([channel]) => channel !== INTERRUPT) : given;
+    const writes = given.filter(([channel]) => isKept(channel, taskId, taskPath));
     if (writes.length === 0) return;
     const checkpointId = requiredId(config, 'checkpoint_id');
     const streamed = this.#stream(config)?.writes({ ...streamScope(config), checkpointId }, taskId, writes);
@@ -229,6 +229,14 @@ export class DrivenSaver extends SqliteSaver {
 
 /** The path of a task that another one has called. Its question is its caller's. */
 const CALLED_TASK = /^~__pregel_push, .*, 0{9}1$/s;
+
+/** LangGraph keeps an answer by its interrupt's id and never reads it: a decision is what an answer is found again from. */
+const INTERRUPT_ID = /^[0-9a-f]{32}$/;
+
+function isKept(channel: string, taskId: string, taskPath: string): boolean {
+  if (channel === RESUME) return !INTERRUPT_ID.test(taskId);
+  return channel !== INTERRUPT || !CALLED_TASK.test(taskPath);
+}
 
 /** They can be found out again: an input from its record, a super-step from the writes of its tasks. */
 const LATE_SOURCES: ReadonlySet<CheckpointMetadata['source'] | undefined> = new Set(['loop', 'input']);
