@@ -37,6 +37,7 @@ export {
   type RecursionCheckResult,
 } from './engine/guards/recursionGuard.ts';
 export { type CallUsage, callUsage } from './engine/guards/usage.ts';
+export { interrupt } from './engine/node/interrupt.ts';
 export { progress } from './engine/node/nodeContext.ts';
 export { type StepOptions, step } from './engine/node/step.ts';
 export { child, sleep, type WaitResult, waitFor } from './engine/node/waitFor.ts';

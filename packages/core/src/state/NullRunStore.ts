@@ -65,9 +65,7 @@ export class NullRunStore implements NodeStore {
     return 0;
   }
 
-  ask(): readonly [] {
-    return [];
-  }
+  suspend(): void {}
 
   #tell(facts: readonly NewEvent[]): void {
     for (const fact of facts)

@@ -167,8 +167,11 @@ export interface NodeStore extends Pick<CommitBarrier, 'pending' | 'keepsUp'> {
   /** A piece of what a step tells while it runs; returns its place among them. Derived: losing it harms no run (law L6). */
   transcribe(at: WriteScope, step: TranscribedStep, piece: TranscriptPiece, dropped: MadeRoom | null): number;
 
-  /** Opens the questions a node is left with, all of them or none, before anybody is asked; an open one is returned as it is. */
-  ask(at: WriteScope, asked: readonly AskedQuestion[]): readonly HitlSession[];
+  /**
+   * Opens the questions a node is left with, all of them or none: with the next commit, as {@link leave}. That is the one of the
+   * interrupt at the latest, so nobody is asked before.
+   */
+  suspend(at: WriteScope, asked: readonly AskedQuestion[]): void;
 }
 
 /** What the engine asks of storage about a run, beside {@link NodeStore}. */
@@ -197,6 +200,9 @@ export interface RunStore extends NodeStore {
 
   /** The run is driven from here. @throws DevsError `WORKSPACE_BUSY` if its folder is another run's now. */
   begin(lease: Lease, beginning: DriverStart): Thread;
+
+  /** Opens questions, all of them or none, before anybody is asked; an open one is returned as it is. */
+  ask(at: WriteScope, asked: readonly AskedQuestion[]): readonly HitlSession[];
 
   /** Where the run stands; `again` where a signal came in after the one the driver has read, and then nothing is written. */
   settle(lease: Lease, settlement: StatusUpdate): 'settled' | 'again';

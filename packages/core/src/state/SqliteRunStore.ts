@@ -180,15 +180,31 @@ export class SqliteRunStore implements RunStore {
   }
 
   ask(at: WriteScope, asked: readonly AskedQuestion[]): readonly HitlSession[] {
+    return this.#file.commitUnder(at, (emit) => this.#open(asked, emit));
+  }
+
+  suspend({ threadId, epoch }: WriteScope, asked: readonly AskedQuestion[]): void {
+    if (epoch === null) {
+      this.ask({ threadId, epoch }, asked);
+      return;
+    }
+    const lease = { threadId, epoch };
+    const fence = this.#file.fenceOf(lease);
+    fence.assertInTx(); // a driver that has lost the run is told now
+    this.#file.withNext(lease, (emit) => {
+      fence.assertInTx();
+      this.#open(asked, emit);
+    });
+  }
+
+  #open(asked: readonly AskedQuestion[], emit: Emit): readonly HitlSession[] {
     const { sessions, waits } = this.#file;
-    return this.#file.commitUnder(at, (emit) =>
-      asked.map(({ question, facts, waits: deadlines }) => {
-        const opened = sessions.openForInterrupt(question);
-        this.#tell(facts(opened), emit);
-        if (opened.opened) for (const wait of deadlines?.(opened.session) ?? []) waits.begin(wait);
-        return opened.session;
-      }),
-    );
+    return asked.map(({ question, facts, waits: deadlines }) => {
+      const opened = sessions.openForInterrupt(question);
+      this.#tell(facts(opened), emit);
+      if (opened.opened) for (const wait of deadlines?.(opened.session) ?? []) waits.begin(wait);
+      return opened.session;
+    });
   }
 
   together<T>(work: () => T): T {

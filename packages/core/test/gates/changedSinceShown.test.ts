@@ -5,6 +5,7 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { ada, OwnState, says, twoBranches, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
 import { internalsOf } from '../../src/engine/file/appInternals.ts';
+import { interrupt as ownInterrupt } from '../../src/engine/node/interrupt.ts';
 import { DecisionLog } from '../../src/state/gates/DecisionLog.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
@@ -33,6 +34,15 @@ const SHAPES = {
     durable(
       twoSteps(says('first'), () => {
         if (interrupt(read()) !== true) return { log: ['rejected'] };
+        published.push(read());
+        return { log: ['published'] };
+      }),
+      { db },
+    ),
+  "an interrupt() of this package's": ({ read }: Outside, db: Database, published: string[]) =>
+    durable(
+      twoSteps(says('first'), () => {
+        if (ownInterrupt(read()) !== true) return { log: ['rejected'] };
         published.push(read());
         return { log: ['published'] };
       }),

@@ -6,6 +6,7 @@ import { errors } from './errors.ts';
 import { functional } from './functional.ts';
 import { interrupts } from './interrupts.ts';
 import { langchainAgents } from './langchainAgents.ts';
+import { ownInterrupts } from './ownInterrupts.ts';
 import type { Programs } from './Program.ts';
 import { sends } from './sends.ts';
 import { subgraphs } from './subgraphs.ts';
@@ -19,6 +20,7 @@ export const programs: Readonly<Record<string, Programs>> = {
   errors,
   functional,
   interrupts,
+  ownInterrupts,
   agents,
   langchainAgents,
   deepAgents,

@@ -155,11 +155,11 @@ describe('a short run', () => {
     await app.run('first', { visits: 0 });
     executed.length = 0;
     const { gates } = await app.run('run', { visits: 0 });
-    expectCost(executed, { commits: 7, statements: 180 });
+    expectCost(executed, { commits: 6, statements: 180 });
     await app.decide(gates[0] as Gate, { value: 'yes', by: { kind: 'human', id: 'ada' } });
     executed.length = 0;
     expect((await app.run('run')).status).toBe('completed');
-    expectCost(executed, { commits: 4, statements: 115 });
+    expectCost(executed, { commits: 3, statements: 115 });
   });
 });
 

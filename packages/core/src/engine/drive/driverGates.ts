@@ -259,9 +259,11 @@ export function abortReason(answer: unknown): string | null {
 export function resumeCommand(given: readonly GivenAnswer[]): Command | null {
   const fresh = given.filter(({ isDelivered }) => !isDelivered);
   if (fresh.length === 0) return null;
-  return new Command({
-    resume: exactAnswers(Object.fromEntries(fresh.map(({ interruptId, resume }) => [interruptId, resume]))),
-  });
+  const answers = Object.fromEntries(fresh.map(({ interruptId, resume }) => [interruptId, resume]));
+  const shown = fresh.flatMap(({ interruptId, session: { kind, artifactHash } }) =>
+    kind === 'interrupt' ? [[interruptId, artifactHash ?? ''] as const] : [],
+  );
+  return new Command({ resume: exactAnswers(answers, new Map(shown)) });
 }
 
 /** Who answers a gate of the pipeline: declared when a run starts, part of its record. */

@@ -15,3 +15,12 @@ export function ambientConfig(): LangGraphRunnableConfig | undefined {
 export function outsideGraphs<T>(work: () => T): T {
   return AsyncLocalStorageProviderSingleton.getInstance().run(undefined, work);
 }
+
+/** Where LangChain keeps the config of the code that it runs. */
+export const CHILD_CONFIG = Symbol.for('lc:child_config');
+
+/** Does `work` with this config around it, and nothing else of LangChain's: `runWithConfig` makes a run to be traced. */
+export function withBareConfig<T>(config: LangGraphRunnableConfig, work: () => T): T {
+  const context = { extra: { [CHILD_CONFIG]: config } };
+  return AsyncLocalStorageProviderSingleton.getInstance().run(context, work);
+}

@@ -2,12 +2,12 @@
 
 import { Document } from '@langchain/core/documents';
 import { isBaseMessage } from '@langchain/core/messages';
-import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons';
 import { interrupt, isGraphInterrupt } from '@langchain/langgraph';
 import type { HitlSessionKind } from '../../state/gates/hitlSession.ts';
 import { hashOf, sha256Hex } from '../../values/canonicalJson.ts';
 import { isRecord } from '../../values/isRecord.ts';
 import { breakpointMessage, isInnerBreakpoint } from '../breakpoints/Breakpoint.ts';
+import { withBareConfig } from '../execution/ambientConfig.ts';
 import { lawHere } from '../execution/lawOf.ts';
 import type { NodeExecution } from '../execution/nodeExecution.ts';
 import { type GateRules, isKindOf } from './answers.ts';
@@ -211,7 +211,7 @@ export function interruptId(namespace: string, answered: number): string {
     checkpoint_ns: namespace,
   };
   try {
-    AsyncLocalStorageProviderSingleton.runWithConfig({ configurable }, () => interrupt(null));
+    withBareConfig({ configurable }, () => interrupt(null));
   } catch (error) {
     if (isGraphInterrupt(error)) return error.interrupts[0]?.id ?? '';
     throw error;
@@ -222,16 +222,21 @@ export function interruptId(namespace: string, answered: number): string {
 const INTERRUPT_ID = /^[0-9a-f]{32}$/;
 
 /** Answers by interrupt id. */
-type AnswersById = Readonly<Record<string, unknown>>;
+export type AnswersById = Readonly<Record<string, unknown>>;
+
+/** By the answers that LangGraph is given: hash of what an answer to an author's interrupt was given for, by its id. */
+const subjects = new WeakMap<AnswersById, ReadonlyMap<string, string>>();
 
 /**
  * Answers that reach the interrupts they are for, and no others. LangGraph looks for an interrupt's id and, where that is
  * not found, for the id of its task's first one: an answer that a node has taken before it failed, given again, would be
  * taken by the node's next `interrupt()`, whatever that asks. The second look finds nothing here.
+ *
+ * @param shown - What {@link subjectsOf} has of them.
  */
-export function exactAnswers(answers: AnswersById): AnswersById {
+export function exactAnswers(answers: AnswersById, shown: ReadonlyMap<string, string>): AnswersById {
   let isSecondLook = false;
-  return new Proxy(answers, {
+  const exact = new Proxy(answers, {
     has(target, id) {
       if (typeof id !== 'string' || !INTERRUPT_ID.test(id)) return Reflect.has(target, id);
       const isFound = !isSecondLook && Object.hasOwn(target, id);
@@ -239,7 +244,13 @@ export function exactAnswers(answers: AnswersById): AnswersById {
       return isFound;
     },
   });
+  subjects.set(exact, shown);
+  return exact;
 }
+
+/** Hash of what each of these answers was given for that answers an author's interrupt, by its id. */
+export const subjectsOf = (answers: AnswersById): ReadonlyMap<string, string> =>
+  subjects.get(answers) ?? new Map();
 
 /**
  * The question a node asks for child runs; plain JSON, in the parent's checkpoint.

@@ -2,19 +2,18 @@ import type { RunnableConfig } from '@langchain/core/runnables';
 import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons';
 import { type Interrupt, isGraphInterrupt } from '@langchain/langgraph';
 import { ambientConfig } from '../execution/ambientConfig.ts';
-import type { NodeExecution } from '../execution/nodeExecution.ts';
-import type { EngineStore } from '../gates/EngineStore.ts';
-import { exactAnswers, interruptId, shownBy } from '../gates/question.ts';
+import { type AnswersById, exactAnswers, interruptId, shownBy, subjectsOf } from '../gates/question.ts';
 
-// `interrupt()` returns an answer without a look at what it is passed. So a fresh answer is held back at first: the node
-// asks again, and gets it when it asks what the answer was given for.
+// LangGraph's `interrupt()` returns an answer without a look at what it is passed. So a fresh answer is held back at first: the
+// node asks again, and gets it when it asks what the answer was given for. `interrupt()` of this package compares in place;
+// after LangGraph's, the node runs once more.
 
 // LangGraph's own: the answers of this drive by interrupt id, and those of one task in the order it takes them.
 const RESUME_MAP = '__pregel_resume_map';
 const SCRATCHPAD = '__pregel_scratchpad';
 
 interface AnswerScratchpad extends Counters {
-  readonly resume: readonly unknown[];
+  readonly resume: unknown[];
 }
 
 interface Counters {
@@ -25,34 +24,48 @@ interface Counters {
 
 type Configurable = Readonly<Record<string, unknown>>;
 
+/** Who holds answers back, by the answers that the code inside is given instead. */
+const heldBehind = new WeakMap<object, WithheldAnswers>();
+
 /** Answers to `interrupt()` that this execution of a node is the first to be given, its subgraphs included. */
 export class WithheldAnswers {
   readonly #configurable: Configurable;
   readonly #scratchpad: AnswerScratchpad;
   /** The questions of the node's entry are counted, too. */
   readonly #asEntered: Counters;
-  readonly #given: Readonly<Record<string, unknown>>;
+  readonly #given: AnswersById;
   /** Hash of what an answer was given for, by its interrupt id. */
   readonly #held: Map<string, string>;
 
   /** `null` where there is none. A retry in the same drive goes on with what its first attempt was given. */
-  static of(
-    { configurable = {} }: RunnableConfig,
-    visit: NodeExecution,
-    store: EngineStore | null,
-  ): WithheldAnswers | null {
-    const given = configurable[RESUME_MAP] as Readonly<Record<string, unknown>> | undefined;
+  static of({ configurable = {} }: RunnableConfig, attempt: number): WithheldAnswers | null {
+    const given = configurable[RESUME_MAP] as AnswersById | undefined;
     const scratchpad = configurable[SCRATCHPAD] as AnswerScratchpad | undefined;
-    if (store === null || visit.epoch === null || visit.attempt > 1) return null;
-    if (given === undefined || scratchpad === undefined) return null;
-    const asked = answerSubject(given, visit, store);
+    if (attempt > 1 || given === undefined || scratchpad === undefined) return null;
+    const asked = subjectsOf(given);
     return asked.size === 0 ? null : new WithheldAnswers(configurable, scratchpad, given, new Map(asked));
+  }
+
+  /**
+   * Puts the held answer to the next `interrupt(value)` of the code around this call where LangGraph looks for it, if it was
+   * given for this value.
+   */
+  static handOver(value: unknown): void {
+    const { configurable = {} } = ambientConfig() ?? {};
+    const scratchpad = configurable[SCRATCHPAD] as AnswerScratchpad | undefined;
+    let holder = heldBehind.get(Object(configurable[RESUME_MAP]));
+    if (holder === undefined || scratchpad === undefined) return;
+    const { interruptCounter, resume } = scratchpad;
+    if (interruptCounter + 1 !== resume.length) return; // has an answer already
+    const id = interruptId(String(configurable['checkpoint_ns']), resume.length);
+    while (holder !== undefined && !holder.#held.has(id)) holder = heldBehind.get(holder.#given);
+    if (holder !== undefined && holder.#release([{ id, value }])) resume.push(holder.#given[id]);
   }
 
   private constructor(
     configurable: Configurable,
     scratchpad: AnswerScratchpad,
-    given: Readonly<Record<string, unknown>>,
+    given: AnswersById,
     held: Map<string, string>,
   ) {
     this.#configurable = configurable;
@@ -92,9 +105,12 @@ export class WithheldAnswers {
     return { ...this.#scratchpad, ...this.#asEntered, resume: seen };
   }
 
-  #mapNow(): Readonly<Record<string, unknown>> {
-    const known = Object.entries(this.#given).filter(([id]) => !this.#held.has(id));
-    return exactAnswers(Object.fromEntries(known));
+  #mapNow(): AnswersById {
+    const isKnown = ([id]: readonly [string, unknown]): boolean => !this.#held.has(id);
+    const known = Object.fromEntries(Object.entries(this.#given).filter(isKnown));
+    const answers = exactAnswers(known, new Map([...subjectsOf(this.#given)].filter(isKnown)));
+    heldBehind.set(answers, this);
+    return answers;
   }
 
   /** Lets the answers go that these questions are still about; false if there is another reason to stop. */
@@ -106,26 +122,6 @@ export class WithheldAnswers {
     for (const { id = '' } of met) this.#held.delete(id);
     return true;
   }
-}
-
-/** Of the answers of a drive, what each was given for. */
-const knownFor = new WeakMap<object, ReadonlyMap<string, string>>();
-
-/** Hash of what the answers to an author's interrupts were given for, by interrupt id; it never changes. */
-function answerSubject(
-  given: Readonly<Record<string, unknown>>,
-  { threadId }: NodeExecution,
-  { sessions }: EngineStore,
-): ReadonlyMap<string, string> {
-  const known = knownFor.get(given);
-  if (known !== undefined) return known;
-  const asked = new Map<string, string>();
-  for (const id of Object.keys(given)) {
-    const session = sessions.findByInterrupt(threadId, id);
-    if (session?.kind === 'interrupt') asked.set(id, session.artifactHash ?? '');
-  }
-  knownFor.set(given, asked);
-  return asked;
 }
 
 function countersOf({ interruptCounter, subgraphCounter, callCounter }: Counters): Counters {

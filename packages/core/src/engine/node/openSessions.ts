@@ -61,7 +61,7 @@ export function openSessions<State extends object>(
     return interrupts;
   }
   const depth = depthLevel(depthOf(state, visit, maxDepth), visit);
-  runs.ask(
+  runs.suspend(
     visit,
     asked.map(({ id, question }) => ({
       question: sessionForQuestion(question, id, visit),

@@ -6,7 +6,7 @@
 import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons';
 import { GraphDrained, isGraphBubbleUp, type LangGraphRunnableConfig } from '@langchain/langgraph';
 import type { StepKey } from '../../state/steps/stepRecords.ts';
-import { ambientConfig } from '../execution/ambientConfig.ts';
+import { ambientConfig, CHILD_CONFIG } from '../execution/ambientConfig.ts';
 import { asThrowable } from '../execution/thrown.ts';
 import { isRecorded, type RecordedNode } from './ActiveNode.ts';
 import { currentNode } from './nodeContext.ts';
@@ -103,10 +103,8 @@ function keyAt(active: RecordedNode, place: StepPlace, name: string): StepKey | 
 
 /** A fresh answer is held back until the task asks its question. */
 async function runBody(active: RecordedNode, attempt: number, body: () => unknown): Promise<unknown> {
-  const { visit, store } = active;
   const run = async (): Promise<unknown> => active.runTask(body);
-  const config = ambientConfig() ?? {};
-  const held = WithheldAnswers.of(config, { ...visit, attempt }, store);
+  const held = WithheldAnswers.of(ambientConfig() ?? {}, attempt);
   return held === null ? run() : held.confirmed(run);
 }
 
@@ -116,9 +114,6 @@ function whatLeaves(error: unknown, { fault, visit }: RecordedNode): unknown {
   if (fault !== null) return new GraphDrained('fault');
   return visit.signal.aborted && visit.isDraining() ? new GraphDrained('aborted') : error;
 }
-
-/** Where LangChain keeps the config of the code that it runs. */
-const CHILD_CONFIG = Symbol.for('lc:child_config');
 
 interface RunContext {
   readonly extra?: Readonly<Record<symbol, unknown>>;

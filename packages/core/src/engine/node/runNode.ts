@@ -201,7 +201,7 @@ async function runBody<State extends object>(
     const notes = active.unrecorded.facts(visit, active.stepNames, () => pendingCalls(state));
     return { left, progressed: active.progressed, notes };
   };
-  const held = WithheldAnswers.of(config, visit, engine.store);
+  const held = WithheldAnswers.of(config, visit.attempt);
   return held === null ? runOnce(null) : held.confirmed(runOnce);
 }
 

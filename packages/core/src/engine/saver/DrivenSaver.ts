@@ -143,7 +143,7 @@ export class DrivenSaver extends SqliteSaver {
     taskPath = '',
   ): Promise<void> {
     this.#assertDriven(config);
-    const writes = CALLED_TASK.test(taskPath) ? given.filter(([channel]) => channel !== INTERRUPT) : given;
+    const writes = given.filter(([channel]) => isKept(channel, taskId, taskPath));
     if (writes.length === 0) return;
     const checkpointId = requiredId(config, 'checkpoint_id');
     const streamed = this.#stream(config)?.writes({ ...streamScope(config), checkpointId }, taskId, writes);
@@ -156,11 +156,12 @@ export class DrivenSaver extends SqliteSaver {
     else await this.#withNext(lease, streamed, staged);
   }
 
-  /** Writes of a node, but for a question, an answer and a failure. */
+  /** Questions and answers, and outputs of a driver that writes late. Its failures are not. */
   #isLate(config: RunnableConfig, writes: readonly PendingWrite[]): boolean {
     const lease = leaseOfOwnGraph(config);
-    if (lease === null || !this.#store.writesLate(lease)) return false;
-    return writes.every(([channel]) => !PROMPT_CHANNELS.has(channel));
+    if (lease === null) return false;
+    if (writes.every(([channel]) => FOUND_AGAIN.has(channel))) return true;
+    return this.#store.writesLate(lease) && writes.every(([channel]) => !PROMPT_CHANNELS.has(channel));
   }
 
   /** A driver has settled its run: what it knows of the latest checkpoint is kept as rows that were read. */
@@ -260,8 +261,22 @@ const latestRead = (threadId: string) => ({
 /** The path of a task that another one has called. Its question is its caller's. */
 const CALLED_TASK = /^~__pregel_push, .*, 0{9}1$/s;
 
+/** LangGraph keeps an answer by its interrupt's id and never reads it: a decision is what an answer is found again from. */
+const INTERRUPT_ID = /^[0-9a-f]{32}$/;
+
+function isKept(channel: string, taskId: string, taskPath: string): boolean {
+  if (channel === RESUME) return !INTERRUPT_ID.test(taskId);
+  return channel !== INTERRUPT || !CALLED_TASK.test(taskPath);
+}
+
 /** They can be found out again: an input from its record, a super-step from the writes of its tasks. */
 const LATE_SOURCES: ReadonlySet<CheckpointMetadata['source'] | undefined> = new Set(['loop', 'input']);
+
+/**
+ * Of tasks without an output. An answer is recorded as a decision, and a question goes with its session, which nobody can read
+ * before it is committed.
+ */
+const FOUND_AGAIN: ReadonlySet<string> = new Set([INTERRUPT, RESUME]);
 
 /** Writes that are on disk before anybody sees them. */
 const PROMPT_CHANNELS: ReadonlySet<string> = new Set([ERROR, INTERRUPT, RESUME]);
