@@ -1,6 +1,6 @@
 // Makes of the `devs` command a few files: what every verb has, what only those with agents have, and what only a graph
 // needs. Third-party code is inside, with its licences beside it; left outside are LangChain, which a user's model packages
-// share, and the native driver.
+// share, and the native driver. For a process without models, LangGraph is inside as well (langGraphDoor.mjs).
 //   node scripts/bundle-cli.mjs          into packages/cli/dist; the page into packages/ui/dist, too
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { bundlePage } from '../packages/ui/page/bundlePage.mjs';
 import { buildPage } from './buildPage.mjs';
 import { bundledLicences } from './bundledLicences.mjs';
+import { bundleLangGraph, langGraphDoor, OWN_COPY } from './langGraphDoor.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const cli = join(root, 'packages', 'cli');
@@ -18,6 +19,9 @@ const esbuild = createRequire(fromRoot.resolve('tsx'))('esbuild');
 
 /** What `devs` leaves outside, by the beginnings of names. */
 const OUTSIDE = ['@langchain/*', 'langchain', 'better-sqlite3', '@devs/postgres'];
+
+/** Whose sources are in the command. */
+const SOURCES = ['core', 'agents', 'cli', 'ui'].map((name) => join(root, 'packages', name, 'src'));
 
 /** What makes schemas, apart from what every verb has. */
 const ZOD_FILE = 'zod.cjs';
@@ -267,13 +271,26 @@ export async function bundleCli(dist, build = bundlePage) {
   const { metafile } = await esbuild.build({
     ...OPTIONS,
     outdir: dist,
-    plugins: [pastFrontDoors(), lateZod(), othersTerse()],
+    plugins: [
+      pastFrontDoors(),
+      lateZod(),
+      langGraphDoor(SOURCES, join(cli, 'src', 'drive', 'langGraphCopy.ts')),
+      othersTerse(),
+    ],
   });
   const zod = await bundleZod(join(dist, ZOD_FILE));
+  const langGraph = await bundleLangGraph(esbuild, {
+    folders: SOURCES,
+    outfile: join(dist, OWN_COPY),
+    resolveDir: join(root, 'packages', 'core'),
+  });
   cpSync(join(root, 'packages', 'agents', 'prompts'), join(dist, 'prompts'), { recursive: true });
   const page = await build(join(dist, 'page'));
   const inputs = [...Object.keys(metafile.inputs), ...Object.keys(zod.inputs)];
-  const made = inputs.map((input) => resolve(cli, input));
+  const made = [
+    ...inputs.map((input) => resolve(cli, input)),
+    ...Object.keys(langGraph.inputs).map((input) => resolve(root, 'packages', 'core', input)),
+  ];
   writeFileSync(join(dist, 'THIRD_PARTY_LICENSES.txt'), bundledLicences('devs', [...made, ...page.madeFrom]));
   return { ...metafile, outputs: await plainReaders(dist, metafile.outputs) };
 }
@@ -287,7 +304,7 @@ if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(
     return page;
   });
   const made = new Set(Object.keys(outputs).map((output) => resolve(cli, output)));
-  for (const other of [ZOD_FILE, join('page', 'page.js')]) made.add(join(dist, other));
+  for (const other of [ZOD_FILE, OWN_COPY, join('page', 'page.js')]) made.add(join(dist, other));
   // What tsc or an earlier build has left. Nothing else is JavaScript there: tsc writes the declarations.
   for (const name of readdirSync(dist, { recursive: true })) {
     const file = join(dist, name);

@@ -18,7 +18,8 @@ export function processIo(process: NodeJS.Process): Io & StopSignals {
       if (error.code !== 'EPIPE') throw error;
     });
   }
-  return { stdin: inputOf(stdin), stdout, stderr, env, cwd: process.cwd(), ...stopSignals(process) };
+  const streams = { stdin: inputOf(stdin), stdout, stderr };
+  return { ...streams, env, cwd: process.cwd(), ...stopSignals(process), isWholeProcess: true };
 }
 
 /** What is used of `process.stdin`. */

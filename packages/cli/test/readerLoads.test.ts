@@ -1,5 +1,13 @@
-import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -35,14 +43,29 @@ afterAll(() => {
   for (const folder of [made, shop]) rmSync(folder, { recursive: true });
 });
 
+const BIN = join(made, 'dist', 'bin.js');
+
+interface LoadOptions {
+  /** Its exit code. @defaultValue 0 */
+  readonly ends?: number;
+  /** @defaultValue the command */
+  readonly program?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** Sources and packages that a process of the command has loaded; what of the bundle, by what it was made from. */
-function loadedBy(dir: string, argv: readonly string[]): readonly string[] {
+function loadedBy(
+  dir: string,
+  argv: readonly string[],
+  { ends = 0, program = BIN, env = {} }: LoadOptions = {},
+): readonly string[] {
   const told = mkdtempSync(join(made, 'coverage-'));
-  execFileSync(process.execPath, [join(made, 'dist', 'bin.js'), ...argv], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...argv], {
     cwd: dir,
-    env: { ...process.env, XDG_STATE_HOME: stateHome(), NODE_V8_COVERAGE: told },
-    stdio: 'ignore',
+    env: { ...process.env, XDG_STATE_HOME: stateHome(), NODE_V8_COVERAGE: told, ...env },
+    encoding: 'utf8',
   });
+  expect(status, stdout + stderr).toBe(ends);
   const scripts = readdirSync(told).flatMap((name) => {
     const { result } = JSON.parse(readFileSync(join(told, name), 'utf8')) as {
       readonly result: readonly { readonly url: string }[];
@@ -118,6 +141,61 @@ describe('the published command', () => {
     const text = readFileSync(join(made, 'dist', 'THIRD_PARTY_LICENSES.txt'), 'utf8');
     for (const name of ['commander', 'diff', 'yaml', 'zod', '@agentclientprotocol/sdk'])
       expect(text).toMatch(new RegExp(`^${name} \\d`, 'm'));
+  });
+});
+
+/** A run that waits at its first gate. */
+const WAITS = 75;
+/** One whose agents cannot work. */
+const FAILS = 1;
+
+/** A provider's model that nobody can reach. */
+const MODEL = `export const initChatModel = async () => ({
+  bindTools: () => model, stream: refused, invoke: refused, getName: () => 'unreachable' });
+const refused = async () => { throw Object.assign(new Error('unreachable'), { status: 400 }); };
+const model = { stream: refused, invoke: refused };`;
+
+describe('LangGraph in the published command', () => {
+  const OWN = /dist\/langgraph\.cjs$/;
+  const fresh = (): string => mkdtempSync(join(made, 'project-'));
+  const started = (agents: string): readonly string[] => [
+    ...['run', '-m', 'Export the table as CSV.', '--id', 'csv', '--no-repository', '--no-sandbox'],
+    ...['--agents', agents],
+  ];
+  const copies = (loaded: readonly string[]): readonly string[] => [
+    ...(loaded.some((path) => OWN.test(path)) ? ['inside'] : []),
+    ...(loaded.some((path) => LANGGRAPH.test(path) && path.includes('/langgraph/')) ? ['installed'] : []),
+  ];
+
+  test('is the one inside for a run without models, from its start to what follows a decision', () => {
+    const dir = fresh();
+    expect(copies(loadedBy(dir, started('none'), { ends: WAITS }))).toEqual(['inside']);
+    expect(copies(loadedBy(dir, ['resume', 'csv'], { ends: WAITS }))).toEqual(['inside']);
+    expect(copies(loadedBy(dir, ['approve', 'csv', '--go'], { ends: WAITS }))).toEqual(['inside']);
+  });
+
+  test('is the installed one for models, whose packages share its @langchain/core', () => {
+    const langchain = join(made, 'node_modules', 'langchain');
+    mkdirSync(join(langchain, 'chat_models'), { recursive: true });
+    writeFileSync(join(langchain, 'package.json'), '{ "type": "module", "exports": { "./*": "./*.js" } }');
+    writeFileSync(join(langchain, 'chat_models', 'universal.js'), MODEL);
+    const dir = fresh();
+    const env = { OPENAI_API_KEY: 'not-a-real-key' };
+    const loaded = loadedBy(dir, started('openai:gpt-5'), { ends: FAILS, env });
+    expect(loaded.filter((path) => path.includes('node_modules/langchain/'))).not.toEqual([]);
+    expect(copies(loaded)).toEqual(['installed']);
+    expect(copies(loadedBy(dir, ['resume', 'csv'], { ends: FAILS, env }))).toEqual(['installed']);
+  });
+
+  test('is the installed one in a program that may run more than one command', () => {
+    const program = join(made, 'program.mjs');
+    const io = `{ stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, env: process.env,
+      cwd: process.cwd(), signal: new AbortController().signal }`;
+    writeFileSync(
+      program,
+      `import { main } from './dist/index.js'; process.exitCode = await main(process.argv.slice(2), ${io});`,
+    );
+    expect(copies(loadedBy(fresh(), started('none'), { ends: WAITS, program }))).toEqual(['installed']);
   });
 });
 

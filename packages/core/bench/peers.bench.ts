@@ -24,7 +24,7 @@ Examples:
   pnpm compare:peers
   pnpm compare:peers devs dbos --kills 10`;
 
-const COST_ROUNDS = 3;
+const COST_ROUNDS = 5;
 
 /** Mulberry32: numbers in [0, 1) that a seed repeats. */
 function randomFrom(seed: number): () => number {

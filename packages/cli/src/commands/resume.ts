@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { ASK_HELP } from '../drive/driveAsking.ts';
 import { type DriveFlags, driveRun, VERBOSE_HELP } from '../drive/driveRun.ts';
 import { GateNotifier, NOTIFY_HELP } from '../drive/GateNotifier.ts';
+import { chooseLangGraph } from '../drive/langGraphCopy.ts';
 import type { ExitCode } from '../exitCodes.ts';
 import { AGENTS_HELP } from '../flags/agentNames.ts';
 import { addGoalOptions } from '../flags/goalFlags.ts';
@@ -47,6 +48,7 @@ type ResumeFlags = SpecFlags & DriveFlags & { readonly by?: string };
 async function resume(id: string, flags: ResumeFlags, session: Session): Promise<ExitCode> {
   const spec = await specOf(id, flags, session);
   const notifier = flags.notify === undefined ? null : new GateNotifier(flags.notify, session);
+  chooseLangGraph(spec, session);
   const hooks = { ...(await agentsFrom(spec, session)), ...(notifier && { onGate: notifier.onGate }) };
   return withProject(session, hooks, async (devs) => {
     const run = await devs.run(id);

@@ -4,6 +4,7 @@ import { type ProjectConfig, REVIEWS } from '../config/ProjectConfig.ts';
 import { ASK_HELP } from '../drive/driveAsking.ts';
 import { type DriveFlags, driveRun, VERBOSE_HELP } from '../drive/driveRun.ts';
 import { GateNotifier, NOTIFY_HELP } from '../drive/GateNotifier.ts';
+import { chooseLangGraph } from '../drive/langGraphCopy.ts';
 import type { ExitCode } from '../exitCodes.ts';
 import {
   addGivenOptions,
@@ -113,6 +114,7 @@ async function runBrief(name: string | undefined, options: RunFlags, session: Se
   const given = await readProvidedInputs(options, { io, config });
   const asked = { ...startOptions(brief, options, recorded, config), ...given };
   const notifier = options.notify === undefined ? null : new GateNotifier(options.notify, session);
+  chooseLangGraph(spec, session);
   const hooks = { ...(await agentsFrom(spec, session)), ...(notifier && { onGate: notifier.onGate }) };
   return withProject(session, hooks, async (devs) => {
     const run = await startRun(devs, asked);

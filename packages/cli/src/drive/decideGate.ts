@@ -74,8 +74,9 @@ async function decideAndGo(asked: DecideCommand, session: Session): Promise<Exit
       { by: asked.signed.by.id, ...(asked.signed.via && { via: asked.signed.via }), ...seenBy(asked) },
       session,
     );
-  const { agentsFrom, driveRun } = await goingOn();
+  const { agentsFrom, chooseLangGraph, driveRun } = await goingOn();
   const spec = await specOf(id, {}, session);
+  chooseLangGraph(spec, session);
   return withProject(session, await agentsFrom(spec, session), async (devs) => {
     const recorded = await recordAnswer(asked, devs, session);
     if (recorded === null) return EXIT.resumable;

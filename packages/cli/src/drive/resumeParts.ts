@@ -3,3 +3,4 @@
 export { agentsFrom } from '../project/agentsFrom.ts';
 export { tellUncommitted } from '../project/uncommittedChanges.ts';
 export { driveRun } from './driveRun.ts';
+export { chooseLangGraph } from './langGraphCopy.ts';

@@ -103,6 +103,12 @@ export function toolKind(text: string): ToolKind | null {
   return isRecipeName(text) || isWithProgram(text, COMMAND) ? 'command' : null;
 }
 
+/** Whether a stage has a model, which LangChain calls. */
+export const areModels = ({ agents, perStage = {} }: AgentNames): boolean =>
+  [agents, ...Object.values(perStage)].some(
+    (name) => name !== 'none' && !name.startsWith(REPLAY) && toolKind(name) === null,
+  );
+
 /** @throws DevsError `CONFIG_INVALID` for a command with an open quote. */
 export function acpSource(name: string): AcpAgentsOptions['agent'] {
   return isAcpName(name) ? name : programOf(name.slice(ACP.length));

@@ -75,8 +75,8 @@ export class Stand {
       PEERS_BOUND: bound ? '1' : '0',
       PEERS_CALL_MS: `${callMs}`,
     };
-    const { folder: cwd, node } = this.#installed;
-    const child = spawn(node, ['client.mjs', act, flow, run], {
+    const { folder: cwd, node, program } = this.#installed;
+    const child = spawn(node, [program, act, flow, run], {
       cwd,
       env,
       stdio: ['ignore', 'ignore', 'inherit'],

@@ -15,6 +15,9 @@ export interface RunCost {
   readonly wakeMs: number;
   /** The same from the start of the process that answers. */
   readonly coldWakeMs: number;
+  /** The same two of the processor; NaN where another process publishes. */
+  readonly wakeCpuMs: number;
+  readonly coldWakeCpuMs: number;
   readonly emptyBytes: number;
   readonly stateBytes: number;
 }
@@ -61,13 +64,16 @@ export const runCost: Scenario<RunCost> = async (stand) => {
   await stand.waitFor('announced');
   await worker.ended;
   const entries = stand.entries();
-  const published = firstOf(entries, 'published').at;
+  const [sent, published] = [firstOf(entries, 'approval sent'), firstOf(entries, 'published')];
+  const isOneProcess = sent.pid === published.pid;
   return {
     serviceMs: stand.service.readyMs,
     toGateMs: firstOf(entries, 'asked').at - started,
     waiting,
-    wakeMs: published - firstOf(entries, 'approval sent').at,
-    coldWakeMs: published - spawned,
+    wakeMs: published.at - sent.at,
+    coldWakeMs: published.at - spawned,
+    wakeCpuMs: isOneProcess ? published.cpuMs - sent.cpuMs : Number.NaN,
+    coldWakeCpuMs: isOneProcess ? published.cpuMs : Number.NaN,
     emptyBytes,
     stateBytes: diskUsage(stand.service.state),
   };
@@ -82,6 +88,8 @@ export function medianCost(costs: readonly RunCost[]): RunCost {
     waiting: of('waiting'),
     wakeMs: of('wakeMs'),
     coldWakeMs: of('coldWakeMs'),
+    wakeCpuMs: of('wakeCpuMs'),
+    coldWakeCpuMs: of('coldWakeCpuMs'),
     emptyBytes: of('emptyBytes'),
     stateBytes: of('stateBytes'),
   };

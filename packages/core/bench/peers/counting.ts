@@ -7,6 +7,10 @@ export interface Entry {
   /** Which life of the worker wrote it, from 1; 0 for everybody else. */
   readonly life: number;
   readonly what: string;
+  /** The process that wrote it. */
+  readonly pid: number;
+  /** Milliseconds of the processor that it had taken. */
+  readonly cpuMs: number;
 }
 
 /** What random kills of a worker cost. */
@@ -21,8 +25,8 @@ export interface Repeats {
 export function parseAccount(text: string): readonly Entry[] {
   const lines = text.split('\n').filter((line) => line !== '');
   return lines.map((line) => {
-    const [at = '', life = '', what = ''] = line.split('\t');
-    return { at: Number(at), life: Number(life), what };
+    const [at = '', life = '', what = '', pid = '', cpuMs = ''] = line.split('\t');
+    return { at: Number(at), life: Number(life), what, pid: Number(pid), cpuMs: Number(cpuMs) };
   });
 }
 

@@ -1,6 +1,7 @@
 // What each stack is made of, and how it is installed: into a folder of its own, outside the workspace.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ServiceName } from './services.ts';
@@ -11,6 +12,8 @@ export interface Stack {
   /** Its flow "review" has a form in which the author of the flow ties an answer to what was read. */
   readonly bindable: boolean;
   readonly needsNode22: boolean;
+  /** Its program is bundled, as docs/reference/platforms.md has it; the same as the stack of this name otherwise. */
+  readonly inOneFile?: 'devs';
 }
 
 export interface Installed {
@@ -18,10 +21,19 @@ export interface Installed {
   readonly folder: string;
   /** Path of the Node.js that runs it. */
   readonly node: string;
+  /** Its program, in that folder. */
+  readonly program: string;
 }
 
 export const STACKS = {
   devs: { packages: [], service: null, bindable: false, needsNode22: false },
+  'devs in one file': {
+    packages: [],
+    service: null,
+    bindable: false,
+    needsNode22: false,
+    inOneFile: 'devs',
+  },
   dbos: {
     packages: ['@dbos-inc/dbos-sdk@5.3.0'],
     service: 'postgres',
@@ -107,10 +119,36 @@ function nodeFor(name: StackName, root: string): string {
 }
 
 export function install(name: StackName, root: string): Installed {
-  const folder = join(root, name);
-  mkdirSync(folder);
-  addPackages(folder, name === 'devs' ? packDevs(folder) : STACKS[name].packages);
-  for (const file of ['world.mjs', 'client.mjs']) copyFileSync(here(file), join(folder, file));
-  copyFileSync(here(`stacks/${name}.mjs`), join(folder, 'stack.mjs'));
-  return { name, folder, node: nodeFor(name, root) };
+  const { packages, inOneFile }: Stack = STACKS[name];
+  const stack = inOneFile ?? name;
+  const folder = join(root, stack);
+  if (!existsSync(folder)) {
+    mkdirSync(folder);
+    addPackages(folder, stack === 'devs' ? packDevs(folder) : packages);
+    for (const file of ['world.mjs', PROGRAM]) copyFileSync(here(file), join(folder, file));
+    copyFileSync(here(`stacks/${stack}.mjs`), join(folder, 'stack.mjs'));
+  }
+  if (inOneFile !== undefined) bundle(join(folder, PROGRAM), join(folder, ONE_FILE));
+  return { name, folder, node: nodeFor(name, root), program: inOneFile === undefined ? PROGRAM : ONE_FILE };
+}
+
+const PROGRAM = 'client.mjs';
+const ONE_FILE = 'one-file.mjs';
+
+/** Puts a program and all that it imports, but the driver, into one file. */
+function bundle(program: string, outfile: string): void {
+  const require = createRequire(import.meta.url);
+  const esbuild = createRequire(require.resolve('tsx/package.json'))('esbuild') as {
+    buildSync(options: object): unknown;
+  };
+  esbuild.buildSync({
+    entryPoints: [program],
+    outfile,
+    bundle: true,
+    minify: true,
+    platform: 'node',
+    format: 'esm',
+    external: ['better-sqlite3'],
+    logLevel: 'error',
+  });
 }

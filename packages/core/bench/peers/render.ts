@@ -12,6 +12,9 @@ export interface Findings {
 
 type Row = readonly [label: string, cell: (findings: Findings) => string | number];
 
+/** Where the answering process publishes; elsewhere part of it is taken by others. */
+const processor = (ms: number): string => (Number.isNaN(ms) ? '–' : ms.toFixed(0));
+
 function megabytes(bytes: number): string {
   const digits = bytes < 1e6 ? 2 : bytes < 1e7 ? 1 : 0;
   return (bytes / 1e6).toFixed(digits);
@@ -47,7 +50,9 @@ const COSTS: readonly Row[] = [
   ['service ready, ms', ({ service, cost }) => (service === null ? '–' : cost.serviceMs)],
   ['start of a process to the first gate, nothing run before, ms', ({ cost }) => cost.toGateMs],
   ['answer to publication, ms', ({ cost }) => cost.wakeMs],
+  ['… of the processor, in one process', ({ cost }) => processor(cost.wakeCpuMs)],
   ['start of the answering process to publication, ms', ({ cost }) => cost.coldWakeMs],
+  ['… of the processor, in one process', ({ cost }) => processor(cost.coldWakeCpuMs)],
   [
     'state before the first run, MB',
     ({ service, cost }) => (service === null ? '–' : megabytes(cost.emptyBytes)),

@@ -7,13 +7,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export const CHAIN_CALLS = 10;
 
 /**
- * @param folder Holds `account.txt`: one line per entry, milliseconds since the Unix epoch · life · what.
+ * @param folder Holds `account.txt`: one line per entry, milliseconds since the Unix epoch · life · what · process ·
+ *   milliseconds of the processor that it has taken.
  * @param options.dieAt The point at which this process kills itself, the first time it gets there.
  * @param options.callMs Milliseconds until a paid call is answered.
  * @param options.life Which life of the worker this is, from 1; 0 for everybody else.
  */
 export function makeWorld(folder, { dieAt = '', life = 0, callMs = 20 } = {}) {
-  const note = (what) => appendFileSync(join(folder, 'account.txt'), `${Date.now()}\t${life}\t${what}\n`);
+  const note = (what) => {
+    const { user, system } = process.cpuUsage();
+    const about = [Date.now(), life, what, process.pid, (user + system) / 1000];
+    appendFileSync(join(folder, 'account.txt'), `${about.join('\t')}\n`);
+  };
   const die = (point) => {
     if (point === dieAt) process.kill(process.pid, 'SIGKILL');
   };

@@ -1,3 +1,6 @@
+import type { AtOnce, Decisions } from '../server/measures.ts';
+import type { Processes } from '../server/processes.ts';
+import { STANDS, type StandName } from '../server/stands.ts';
 import { barPlot, LOOKS, linePlot } from './plots.ts';
 
 /** What one look costs as what is not looked at grows. */
@@ -78,6 +81,13 @@ export interface ClusterFigures {
   };
 }
 
+/** Of `pnpm bench:server`. */
+export interface ServerFigures {
+  readonly once: readonly AtOnce[];
+  readonly decisions: readonly Decisions[];
+  readonly processes: readonly Processes[];
+}
+
 /** SVG documents by name. */
 export type Pictures = Readonly<Record<string, string>>;
 
@@ -89,6 +99,7 @@ export const PICTURES = {
   drivers: driverPictures,
   cluster: clusterPictures,
   crowd: crowdPictures,
+  server: serverPictures,
   cli: async ({ rows }: CliFigures): Drawn => ({
     cli: await barPlot({
       title: 'Starting the command',
@@ -191,6 +202,51 @@ async function crowdPictures({ runs, parts }: CrowdFigures): Drawn {
         of('99 of 100 take no longer', ({ p99Ms }) => p99Ms),
         of('the loop stands still, p99', ({ loopP99Ms }) => loopP99Ms),
       ],
+    }),
+  };
+}
+
+async function serverPictures({ once, decisions, processes }: ServerFigures): Drawn {
+  const lines = <Figures>(
+    figures: readonly Figures[],
+    x: (one: Figures) => number,
+    shown: readonly (readonly [says: string, value: (one: Figures, name: StandName) => number])[],
+  ) =>
+    STANDS.flatMap((name) =>
+      shown.map(([says, value]) => ({
+        name: says === '' ? name : `${name}, ${says}`,
+        points: figures.map((one) => [x(one), value(one, name)] as const),
+      })),
+    );
+  const inProcess = { says: 'runs at once in a process', kind: 'log' } as const;
+  return {
+    'server-throughput': await linePlot({
+      title: 'Short runs at once in one process',
+      ...{ x: inProcess, y: { says: 'runs a second' } },
+      series: lines(once, (one) => one.atOnce, [['', (one, name) => one.stands[name].runsPerSecond]]),
+    }),
+    'server-loop': await linePlot({
+      title: 'Short runs at once: how long the loop does not turn',
+      ...{ x: inProcess, y: { says: 'processor ms', kind: 'log' } },
+      series: lines(once, (one) => one.atOnce, [
+        ['median', (one, name) => one.stands[name].turnP50Ms],
+        ['p99', (one, name) => one.stands[name].turnP99Ms],
+      ]),
+    }),
+    'server-decisions': await linePlot({
+      title: 'From a decision to its effect',
+      x: { says: 'runs decided at the same moment', kind: 'log' },
+      y: { says: 'ms', kind: 'log' },
+      series: lines(decisions, (one) => one.atOnce, [
+        ['median', (one, name) => one.stands[name].p50Ms],
+        ['p99', (one, name) => one.stands[name].p99Ms],
+      ]),
+    }),
+    'server-processes': await linePlot({
+      title: 'Short runs by processes on one file',
+      x: { says: 'processes', kind: 'log' },
+      y: { says: 'runs a second, all together' },
+      series: lines(processes, (one) => one.processes, [['', (one, name) => one.stands[name].runsPerSecond]]),
     }),
   };
 }

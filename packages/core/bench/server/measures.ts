@@ -1,156 +1,148 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { MB, median, percentile, round } from '../state/figures.ts';
-import { openStand, STANDS, type Stand, type StandName } from './stands.ts';
+import { inTurn, type OfBoth, ofBoth, ratioOf, timed } from './inTurn.ts';
+import { openStand, type Stand, type StandName, type StandOptions } from './stands.ts';
 import { TurnWatch } from './turns.ts';
 
-/** Between the two, in turn, so that a busy machine slows both. */
+/** A short run, warm, one after the other. */
 export interface ShortRuns {
-  /** Processor milliseconds of a run. */
-  readonly cpuMs: Readonly<Record<StandName, number>>;
-  /** Median of the ratios within a round. */
+  readonly from: 'start to end' | 'answer to end';
+  /** Of a run. */
+  readonly cpuMs: OfBoth<number>;
   readonly cpuRatio: number;
   readonly wallRatio: number;
 }
 
-export async function shortRuns(folder: string, rounds: number, runs = 20): Promise<ShortRuns> {
-  const stands = STANDS.map((name) => ({ name, stand: open({ name, folder, what: 'short' }) }));
-  const laps: Record<StandName, { readonly cpuMs: number; readonly ms: number }>[] = [];
-  for (let round = -2; round < rounds; round += 1) {
-    const lap = {} as Record<StandName, { cpuMs: number; ms: number }>;
-    for (const { name, stand } of round % 2 === 0 ? stands : stands.toReversed()) {
-      const [cpu, since] = [process.cpuUsage(), performance.now()];
-      for (let nth = 0; nth < runs; nth += 1) await stand.run(`${round}-${nth}`);
-      const { user, system } = process.cpuUsage(cpu);
-      lap[name] = { cpuMs: (user + system) / 1000 / runs, ms: (performance.now() - since) / runs };
+const RUNS_A_LAP = 20;
+
+export async function shortRuns(folder: string, rounds: number): Promise<readonly ShortRuns[]> {
+  return withStands({ folder, what: 'short' }, async (stands) => {
+    const starts = (name: StandName, nth: number) =>
+      timed(() => inOrder(RUNS_A_LAP, (run) => stands[name].run(`start-${nth}-${run}`)));
+    const answers = async (name: StandName, nth: number) => {
+      const id = (run: number): string => `answer-${nth}-${run}`;
+      await inOrder(RUNS_A_LAP, (run) => stands[name].ask(id(run)));
+      return timed(() => inOrder(RUNS_A_LAP, (run) => stands[name].answer(id(run))));
+    };
+    const figures: ShortRuns[] = [];
+    for (const [from, lap] of [
+      ['start to end', starts],
+      ['answer to end', answers],
+    ] as const) {
+      await inTurn(2, (name, nth) => lap(name, -1 - nth)); // warm
+      const laps = await inTurn(rounds, lap);
+      figures.push({
+        from,
+        cpuMs: ofBoth((name) => round(median(laps.map((it) => it[name].cpuMs)) / RUNS_A_LAP, 3)),
+        cpuRatio: ratioOf(laps, ({ cpuMs }) => cpuMs),
+        wallRatio: ratioOf(laps, ({ ms }) => ms),
+      });
     }
-    if (round >= 0) laps.push(lap);
-  }
-  for (const { stand } of stands) stand.close();
-  const of = (name: StandName): number => round(median(laps.map((lap) => lap[name].cpuMs)), 3);
-  const ratio = (what: 'cpuMs' | 'ms'): number =>
-    round(median(laps.map(({ devs, official }) => devs[what] / official[what])));
-  return {
-    cpuMs: { devs: of('devs'), official: of('official') },
-    cpuRatio: ratio('cpuMs'),
-    wallRatio: ratio('ms'),
-  };
+    return figures;
+  });
 }
 
+interface ManyRuns {
+  readonly runsPerSecond: number;
+  /** Of a run. */
+  readonly cpuMs: number;
+}
+
+interface Laps {
+  readonly rounds: number;
+  /** Of a lap. */
+  readonly ms: number;
+}
+
+/** Runs side by side in this process. */
 export interface AtOnce {
-  readonly stand: StandName;
   readonly atOnce: number;
-  readonly runsPerSecond: number;
-  /** Processor milliseconds between two turns of the loop. */
-  readonly turnP50Ms: number;
-  readonly turnP99Ms: number;
+  /** With processor milliseconds between two turns of the loop. */
+  readonly stands: OfBoth<ManyRuns & { readonly turnP50Ms: number; readonly turnP99Ms: number }>;
+  readonly cpuRatio: number;
+  readonly speedRatio: number;
 }
 
-/** Runs side by side in this process, each with a call of 5 ms; one that has ended is followed by the next. */
-export async function atOnce(
-  name: StandName,
-  folder: string,
-  { side, ms }: { readonly side: number; readonly ms: number },
-): Promise<AtOnce> {
-  const stand = open({ name, folder, what: `at-once-${side}` }, 5);
-  await inTurn(stand, 'warm', 5);
-  const end = performance.now() + ms;
-  let runs = 0;
-  const watch = new TurnWatch();
-  const follow = async (place: number): Promise<void> => {
-    for (let nth = 0; performance.now() < end; nth += 1) {
-      await stand.run(`${place}-${nth}`);
-      runs += 1;
-    }
-  };
-  const since = performance.now();
-  await Promise.all(Array.from({ length: side }, (_, place) => follow(place)));
-  const turns = watch.stop();
-  const seconds = (performance.now() - since) / 1000;
-  stand.close();
-  return {
-    stand: name,
-    atOnce: side,
-    runsPerSecond: round(runs / seconds, 0),
-    turnP50Ms: round(median(turns)),
-    turnP99Ms: round(percentile(turns, 0.99)),
-  };
+/** Each with a call of 5 ms; one that has ended is followed by the next. */
+export async function atOnce(folder: string, side: number, { rounds, ms }: Laps): Promise<AtOnce> {
+  return withStands({ folder, what: `at-once-${side}`, callMs: 5 }, async (stands) => {
+    await inTurn(1, (name) => inOrder(5, (run) => stands[name].run(`warm-${run}`)));
+    const laps = await inTurn(rounds, async (name, nth) => {
+      const end = performance.now() + ms;
+      let runs = 0;
+      const follow = async (place: number): Promise<void> => {
+        for (let next = 0; performance.now() < end; next += 1) {
+          await stands[name].run(`${nth}-${place}-${next}`);
+          runs += 1;
+        }
+      };
+      const watch = new TurnWatch();
+      const took = await timed(async () => {
+        await Promise.all(Array.from({ length: side }, (_, place) => follow(place)));
+      });
+      return { turns: watch.stop(), perSecond: runs / (took.ms / 1000), cpuMs: took.cpuMs / runs };
+    });
+    return {
+      atOnce: side,
+      stands: ofBoth((name) => {
+        const turns = laps.flatMap((lap) => lap[name].turns);
+        return {
+          runsPerSecond: round(median(laps.map((lap) => lap[name].perSecond)), 0),
+          cpuMs: round(median(laps.map((lap) => lap[name].cpuMs))),
+          turnP50Ms: round(median(turns)),
+          turnP99Ms: round(percentile(turns, 0.99)),
+        };
+      }),
+      cpuRatio: ratioOf(laps, ({ cpuMs }) => cpuMs),
+      speedRatio: ratioOf(laps, ({ perSecond }) => perSecond),
+    };
+  });
 }
 
+/** From a decision to the node that goes on, by the clock; so many runs are decided at the same moment. */
 export interface Decisions {
-  readonly stand: StandName;
-  /** From the decision to the node that goes on. */
-  readonly p50Ms: number;
-  readonly p99Ms: number;
+  readonly atOnce: number;
+  readonly stands: OfBoth<{ readonly p50Ms: number; readonly p99Ms: number; readonly cpuMs: number }>;
+  readonly cpuRatio: number;
 }
 
-export async function decisions(name: StandName, folder: string, count: number): Promise<Decisions> {
-  let effectAt = 0;
-  const stand = open({ name, folder, what: 'decisions' }, 0, () => {
-    effectAt = performance.now();
-  });
-  const times: number[] = [];
-  for (let nth = -5; nth < count; nth += 1) {
-    await stand.ask(`run${nth}`);
-    const since = performance.now();
-    await stand.answer(`run${nth}`);
-    if (nth >= 0) times.push(effectAt - since);
-  }
-  stand.close();
-  return { stand: name, p50Ms: round(median(times)), p99Ms: round(percentile(times, 0.99)) };
-}
-
-export interface Processes {
-  readonly stand: StandName;
-  readonly processes: number;
-  readonly runsPerSecond: number;
-  readonly errors: readonly string[];
-}
-
-const PROGRAM = fileURLToPath(new URL('driver.child.ts', import.meta.url));
-
-/** Processes over one file; all are ready before the first one begins. */
-export async function processes(
-  name: StandName,
+export async function decisions(
   folder: string,
-  { count, ms }: { readonly count: number; readonly ms: number },
-): Promise<Processes> {
-  const file = join(folder, `${name}-processes-${count}.sqlite`);
-  openStand(name, file, { callMs: 0 }).close();
-  const children = Array.from({ length: count }, (_, at) => {
-    const args = [
-      '--conditions=@devs/source',
-      '--import',
-      'tsx',
-      PROGRAM,
-      name,
-      file,
-      `run${at}`,
-      String(ms),
-    ];
-    const child = spawn(process.execPath, args);
-    const said = { out: '', err: '' };
-    child.stdout.on('data', (chunk) => (said.out += String(chunk)));
-    child.stderr.on('data', (chunk) => (said.err += String(chunk)));
-    return { child, said, closed: once(child, 'close') };
+  side: number,
+  { rounds }: { readonly rounds: number },
+): Promise<Decisions> {
+  const effects = new Map<string, number>();
+  const effect = (id: string): void => void effects.set(id, performance.now());
+  return withStands({ folder, what: `decisions-${side}`, effect }, async (stands) => {
+    const decided = async (name: StandName, nth: number) => {
+      const ids = Array.from({ length: side }, (_, place) => `${nth}-${place}`);
+      effects.clear();
+      await Promise.all(ids.map((id) => stands[name].ask(id)));
+      const since = performance.now();
+      const { cpuMs } = await timed(async () => {
+        await Promise.all(ids.map((id) => stands[name].answer(id)));
+      });
+      return { cpuMs: cpuMs / side, times: ids.map((id) => (effects.get(id) ?? Number.NaN) - since) };
+    };
+    await inTurn(2, (name, nth) => decided(name, -1 - nth)); // warm
+    const laps = await inTurn(rounds, decided);
+    return {
+      atOnce: side,
+      stands: ofBoth((name) => {
+        const times = laps.flatMap((lap) => lap[name].times);
+        return {
+          p50Ms: round(median(times)),
+          p99Ms: round(percentile(times, 0.99)),
+          cpuMs: round(median(laps.map((lap) => lap[name].cpuMs))),
+        };
+      }),
+      cpuRatio: ratioOf(laps, ({ cpuMs }) => cpuMs),
+    };
   });
-  for (const { child, said, closed } of children)
-    while (!said.out.startsWith('ready') && child.exitCode === null)
-      await Promise.race([once(child.stdout, 'data'), closed]);
-  for (const { child } of children) child.stdin.end('go\n');
-  await Promise.all(children.map(({ closed }) => closed));
-  const failed = children.filter(({ child }) => child.exitCode !== 0);
-  const done = children.map(({ said }) => Number(said.out.slice('ready\n'.length)) || 0);
-  return {
-    ...{ stand: name, processes: count },
-    runsPerSecond: round(done.reduce((sum, runs) => sum + runs, 0) / (ms / 1000), 0),
-    errors: failed.map(({ said }) => said.err.trim().slice(0, 500)),
-  };
 }
 
+/** What so many short runs leave in memory and in the file. */
 export interface Kept {
   readonly stand: StandName;
   readonly runs: number;
@@ -158,36 +150,38 @@ export interface Kept {
   readonly bytesPerRun: number;
   /** Of the heap after a collection, at a fifth of the runs and at the end. */
   readonly heapMb: readonly [early: number, late: number];
+  /** Of the process, at the same moments. */
+  readonly rssMb: readonly [early: number, late: number];
   /** Bytes of a run by table and index, largest first. */
   readonly tables: Readonly<Record<string, number>>;
 }
 
-/** What so many short runs leave in memory and in the file. */
-export async function kept(name: StandName, folder: string, runs: number): Promise<Kept> {
-  const stand = open({ name, folder, what: 'kept' });
+export async function kept(folder: string, name: StandName, runs: number): Promise<Kept> {
+  const stand = openStand(name, join(folder, `${name}-kept.sqlite`), { callMs: 0 });
   const before = sizesOf(stand);
-  await inTurn(stand, 'early', runs / 5);
-  const early = heapMb();
-  await inTurn(stand, 'late', (runs * 4) / 5);
-  const late = heapMb();
-  const sizes = sizesOf(stand);
-  const tables = [...sizes].map(
+  await inOrder(runs / 5, (run) => stand.run(`early-${run}`));
+  const early = memory();
+  await inOrder((runs * 4) / 5, (run) => stand.run(`late-${run}`));
+  const late = memory();
+  const tables = [...sizesOf(stand)].map(
     ([table, bytes]) => [table, round((bytes - (before.get(table) ?? 0)) / runs, 0)] as const,
   );
   stand.db.pragma('wal_checkpoint(TRUNCATE)');
   const bytesPerRun = round(statSync(stand.db.name).size / runs, 0);
   stand.close();
   const largest = tables.filter(([, bytes]) => bytes > 0).toSorted(([, a], [, b]) => b - a);
-  return { stand: name, runs, bytesPerRun, heapMb: [early, late], tables: Object.fromEntries(largest) };
+  return {
+    ...{ stand: name, runs, bytesPerRun },
+    heapMb: [early.heapMb, late.heapMb],
+    rssMb: [early.rssMb, late.rssMb],
+    tables: Object.fromEntries(largest),
+  };
 }
 
-async function inTurn(stand: Stand, prefix: string, runs: number): Promise<void> {
-  for (let nth = 0; nth < runs; nth += 1) await stand.run(`${prefix}-${nth}`);
-}
-
-function heapMb(): number {
+function memory(): { readonly heapMb: number; readonly rssMb: number } {
   globalThis.gc?.();
-  return round(process.memoryUsage().heapUsed / MB);
+  const { heapUsed, rss } = process.memoryUsage();
+  return { heapMb: round(heapUsed / MB), rssMb: round(rss / MB, 0) };
 }
 
 /** Bytes of the pages of every table and index. */
@@ -199,13 +193,24 @@ function sizesOf({ db }: Stand): ReadonlyMap<string, number> {
   return new Map(rows);
 }
 
-interface Opening {
-  readonly name: StandName;
+async function inOrder(count: number, work: (nth: number) => Promise<void>): Promise<void> {
+  for (let nth = 0; nth < count; nth += 1) await work(nth);
+}
+
+interface Opening extends Partial<StandOptions> {
   readonly folder: string;
   readonly what: string;
 }
 
-function open({ name, folder, what }: Opening, callMs = 0, effect?: (answer: unknown) => void): Stand {
-  const file = join(folder, `${name}-${what}.sqlite`);
-  return openStand(name, file, { callMs, ...(effect && { effect }) });
+/** Both over files of their own, closed afterwards. */
+async function withStands<Figures>(
+  { folder, what, ...options }: Opening,
+  measure: (stands: OfBoth<Stand>) => Promise<Figures>,
+): Promise<Figures> {
+  const stands = ofBoth((name) =>
+    openStand(name, join(folder, `${name}-${what}.sqlite`), { callMs: 0, ...options }),
+  );
+  const figures = await measure(stands);
+  for (const stand of Object.values(stands)) stand.close();
+  return figures;
 }

@@ -23,6 +23,7 @@ export interface Stand {
 }
 
 const State = Annotation.Root({
+  id: Annotation<string>(),
   visits: Annotation<number>(),
   answer: Annotation<string>(),
   asks: Annotation<boolean>(),
@@ -45,15 +46,18 @@ export interface StandOptions {
   /** Milliseconds that the call takes; 0 for one that answers at once. */
   readonly callMs: number;
   /** Called as the node behind the question goes on. */
-  readonly effect?: (answer: unknown) => void;
+  readonly effect?: (id: string) => void;
 }
 
 function builderOf(call: () => Promise<string>, { effect }: StandOptions) {
   return new StateGraph(State)
     .addNode('read', ({ visits }) => ({ visits: visits + 1 }))
     .addNode('ask', async ({ visits }) => ({ visits: visits + 1, answer: await call() }))
-    .addNode('write', ({ visits, asks }) => {
-      if (asks) effect?.(interrupt('May it be written?'));
+    .addNode('write', ({ id, visits, asks }) => {
+      if (asks) {
+        interrupt('May it be written?');
+        effect?.(id);
+      }
       return { visits: visits + 1 };
     })
     .addEdge(START, 'read')
@@ -71,7 +75,7 @@ export function openStand(name: StandName, file: string, options: StandOptions):
   return name === 'devs' ? devsStand(file, call, options) : officialStand(file, call, options);
 }
 
-const inputOf = (asks: boolean) => ({ visits: 0, asks });
+const inputOf = (id: string, asks: boolean) => ({ id, visits: 0, asks });
 
 function devsStand(file: string, call: () => Promise<string>, options: StandOptions): Stand {
   const db = createDatabase({ dbPath: file });
@@ -82,9 +86,9 @@ function devsStand(file: string, call: () => Promise<string>, options: StandOpti
   const gates = new Map<string, Parameters<typeof app.decide>[0]>();
   return {
     db,
-    run: async (id) => assertComplete(id, (await app.run(id, inputOf(false))).values),
+    run: async (id) => assertComplete(id, (await app.run(id, inputOf(id, false))).values),
     ask: async (id) => {
-      const [gate] = (await app.run(id, inputOf(true))).gates;
+      const [gate] = (await app.run(id, inputOf(id, true))).gates;
       if (gate === undefined) throw new Error(`${id} asked nothing.`);
       gates.set(id, gate);
     },
@@ -112,9 +116,9 @@ function officialStand(file: string, call: () => Promise<string>, options: Stand
   const config = (id: string) => ({ configurable: { thread_id: id }, durability: 'sync' }) as const;
   return {
     db,
-    run: async (id) => assertComplete(id, await graph.invoke(inputOf(false), config(id))),
+    run: async (id) => assertComplete(id, await graph.invoke(inputOf(id, false), config(id))),
     ask: async (id) => {
-      await graph.invoke(inputOf(true), config(id));
+      await graph.invoke(inputOf(id, true), config(id));
     },
     answer: async (id) => assertComplete(id, await graph.invoke(new Command({ resume: 'yes' }), config(id))),
     close: () => db.close(),

@@ -7,9 +7,9 @@ const account = (...lines: readonly string[]) =>
   parseAccount(lines.map((line, index) => `${index}\t${line}\n`).join(''));
 
 describe('the account', () => {
-  test('is read line by line, with time, life and what happened', () => {
-    expect(parseAccount('5\t2\tpaid call draft 1\n')).toEqual([
-      { at: 5, life: 2, what: 'paid call draft 1' },
+  test('is read line by line, with time, life, what happened, process and its time', () => {
+    expect(parseAccount('5\t2\tpaid call draft 1\t77\t8.5\n')).toEqual([
+      { at: 5, life: 2, what: 'paid call draft 1', pid: 77, cpuMs: 8.5 },
     ]);
   });
 
@@ -55,6 +55,8 @@ describe('figures', () => {
     waiting: 0,
     wakeMs: ms,
     coldWakeMs: ms,
+    wakeCpuMs: ms,
+    coldWakeCpuMs: Number.NaN,
     emptyBytes: 0,
     stateBytes: 210_000,
   });
@@ -84,6 +86,8 @@ describe('figures', () => {
     expect(lines).toContain(
       '| killed at random: calls paid again, per kill | 0 in 1, 1 in 1 | 0 in 1, 1 in 1 |',
     );
+    expect(lines).toContain('| … of the processor, in one process | 7 | 7 |');
+    expect(lines).toContain('| … of the processor, in one process | – | – |');
     expect(lines).toContain('| their size, MB | 96 | 96 |');
     expect(lines).toContain('| state after one run, MB | 0.21 | 0.21 |');
     expect(lines).toContain('devs: approval refused: GATE_ALREADY_DECIDED');

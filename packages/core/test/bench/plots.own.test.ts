@@ -84,6 +84,34 @@ describe('plots', () => {
       expect(`${cli}${wakes}${overhead}`).toContain(`>${value}</text>`);
   });
 
+  it('of a server have a line of both for each figure', async () => {
+    const many = { runsPerSecond: 90, cpuMs: 8, turnP50Ms: 0.4, turnP99Ms: 21 };
+    const decided = { p50Ms: 5, p99Ms: 9, cpuMs: 6 };
+    const driven = { runsPerSecond: 70, cpuMs: 9, errors: [] };
+    const pictures = await PICTURES.server({
+      once: [1, 100].map((atOnce) => ({
+        ...{ atOnce, cpuRatio: 2, speedRatio: 0.5 },
+        stands: { devs: many, official: many },
+      })),
+      decisions: [1, 100].map((atOnce) => ({
+        ...{ atOnce, cpuRatio: 2 },
+        stands: { devs: decided, official: decided },
+      })),
+      processes: [1, 16].map((count) => ({
+        ...{ processes: count, cpuRatio: 2, speedRatio: 0.5 },
+        stands: { devs: driven, official: driven },
+      })),
+    });
+    const dots = (name: string): number => pictures[name]?.match(/<path transform="translate/g)?.length ?? 0;
+    // Two sizes of both, twice where a median and a p99 are shown; and a sign in the legend for each line.
+    expect(dots('server-throughput')).toBe(6);
+    expect(dots('server-processes')).toBe(6);
+    expect(dots('server-loop')).toBe(12);
+    expect(dots('server-decisions')).toBe(12);
+    for (const name of ['devs, p99', 'official, median'])
+      expect(pictures['server-loop']).toContain(`>${name}<`);
+  });
+
   it('show the aim', async () => {
     const svg = await barPlot({ ...BARS, aim: 9 });
     expect(svg).toContain('stroke-dasharray="2,3"');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { agentNames } from '../agentNames.ts';
+import { agentNames, areModels } from '../agentNames.ts';
 
 describe('the values of --agents', () => {
   it('name a model for all stages, and others for single ones', () => {
@@ -24,6 +24,17 @@ describe('the values of --agents', () => {
       agents: 'acp:my-agent --acp',
       perStage: { review: 'copilot' },
     });
+  });
+
+  it.each([
+    [['openai:gpt-5'], true],
+    [['claude', 'review=openai:gpt-5'], true],
+    [['claude', 'review=acp:my-agent --acp'], false],
+    [['command:my-agent'], false],
+    [['replay:a:b.jsonl'], false],
+    [['none'], false],
+  ])('%j have a model: %j', (values, expected) => {
+    expect(areModels(agentNames(values, '/p'))).toBe(expected);
   });
 
   it('name a recording by its path, or nobody', () => {
