@@ -6,6 +6,8 @@ import { LiveTokens } from '../LiveTokens.ts';
 import { ModelVoices } from '../ModelVoices.ts';
 import type { StreamEvent } from '../StreamEvent.ts';
 
+const NO_PLACE = { prompt: 0, completion: 0 };
+
 const ASK = { id: 'T1', node: 'ask', step: 1 } as const;
 const BESIDE = { id: 'T2', node: 'beside', step: 1 } as const;
 const NEXT = { id: 'T3', node: 'next', step: 2 } as const;
@@ -35,7 +37,7 @@ class Heard {
   }
 
   say(runId: string, ...texts: readonly string[]): void {
-    for (const text of texts) this.voices.handleLLMNewToken(text, undefined, runId);
+    for (const text of texts) this.voices.handleLLMNewToken(text, NO_PLACE, runId);
   }
 
   end(runId: string, text = ''): void {
@@ -180,7 +182,7 @@ describe('a piece of a message', () => {
       piece({ content: 'be it' }),
     ];
     for (const { token, fields } of pieces)
-      heard.voices.handleLLMNewToken(token, undefined, 'c', undefined, undefined, fields);
+      heard.voices.handleLLMNewToken(token, NO_PLACE, 'c', undefined, undefined, fields);
     const told = heard.tokens.before().filter((event) => event.mode === 'messages');
     expect(told.map(({ data }) => data)).toEqual(['So ', '', 'be it']);
     const chunks = told.map(({ chunk }) => chunk as AIMessageChunk);
@@ -199,7 +201,7 @@ describe('a piece of a message', () => {
       { content: 'it', id: 'run-c' },
     ]) {
       const { token, fields: given } = piece(fields);
-      heard.voices.handleLLMNewToken(token, undefined, 'c', undefined, undefined, given);
+      heard.voices.handleLLMNewToken(token, NO_PLACE, 'c', undefined, undefined, given);
     }
     const told = heard.tokens.before().flatMap((event) => (event.mode === 'messages' ? event.chunk?.id : []));
     expect(told).toEqual(['msg-7', 'msg-7', 'msg-7']);
