@@ -1,21 +1,5 @@
 // @ts-nocheck
 // What the engine does not have yet; deleted when it has.
-import { DevsError } from '@devs/core';
-export const gateInterrupt = (gate) => ({ id: `${gate.sessionId}.${gate.artifactHash.slice(0, 16)}`, value: gate.kind === 'interrupt' ? gate.artifact : { action_requests: [{ name: gate.kind, args: { artifact: gate.artifact }, description: gate.message }], review_configs: [{ action_name: gate.kind, allowed_decisions: ['approve', 'reject'] }], action_request: { action: gate.kind, args: { artifact: gate.artifact } }, config: { allow_accept: true, allow_edit: false, allow_respond: true, allow_ignore: true }, description: gate.message } });
-export function gateOfInterrupt(id, gates) {
-  const gate = gates.find((each) => id.startsWith(`${each.sessionId}.`));
-  if (gate === undefined) throw new DevsError('No open gate.', { code: 'GATE_NOT_FOUND', remedy: 'Read again.' });
-  if (gateInterrupt(gate).id !== id) throw new DevsError('Stale.', { code: 'GATE_STALE', remedy: 'Read again.' });
-  return gate;
-}
-export const gateRefusal = (gate) => (gate.kind === 'interrupt' ? null : { approved: false, feedback: 'Ignored.' });
-export function resumeAnswer(gate, resume) {
-  if (gate.kind === 'interrupt') return { value: resume };
-  if (resume === true || resume?.decisions?.[0]?.type === 'approve' || resume?.[0]?.type === 'accept' || resume?.type === 'accept') return { approved: true };
-  if (resume === false || resume?.decisions?.[0]?.type === 'reject') return { approved: false, feedback: resume?.decisions?.[0]?.message ?? 'Rejected.' };
-  if (typeof resume === 'object' && resume !== null && ['approved', 'value', 'edit', 'action'].some((name) => name in resume)) return resume;
-  throw new DevsError('This is no answer.', { code: 'INVALID_ANSWER', remedy: 'Answer.' });
-}
 const memo = new WeakMap();
 export function wrapApp(app) {
   if (app.turns !== undefined) return app;
@@ -49,11 +33,6 @@ export function wrapApp(app) {
       const all = keys.get(id) ?? [null];
       const last = await lastSeq(id);
       return all.map((turn, at) => ({ turn, seq: 0, lastSeq: last, createdAt: run.createdAt, endedAt: run.endedAt, reason: run.reason, status: at === all.length - 1 ? run.status : 'completed' }));
-    };
-    if (name === 'stream') return async function* (id, input, { turn, overTurns, ...o }) {
-      let skip = turn ? Math.max(0, (keys.get(id) ?? []).indexOf(turn)) : 0;
-      if (o.after) skip = 0;
-      for await (const event of app.stream(id, input, o)) { if (skip > 0) { if (event.mode === 'end') skip--; continue; } yield event; if (turn && event.mode === 'end') return; }
     };
     const value = target[name];
     return typeof value === 'function' ? value.bind(app) : value;

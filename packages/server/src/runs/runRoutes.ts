@@ -4,6 +4,7 @@ import type { Located } from '../apps/Assistants.ts';
 import { invalid, notFound, notOffered } from '../http/ApiError.ts';
 import { readQuery } from '../http/readBody.ts';
 import { json } from '../http/serialize.ts';
+import { runOf } from '../protocol/ThreadEvents.ts';
 import { type Asking, bodyOf, type Env, locatedThread, pathId, type Served } from '../Served.ts';
 import { modesOf, type RunBody, runBody } from './RunBody.ts';
 import { streamRun } from './streamRun.ts';
@@ -54,7 +55,7 @@ async function start(c: Asking, served: Served): Promise<{ readonly body: RunBod
 
 /** A run of the path, for who may read its thread. */
 async function locatedRun(c: Asking, served: Served): Promise<StartedRun> {
-  const run = pathId(c, 'run_id');
+  const run = runOf(pathId(c, 'run_id'));
   const isStateless = c.req.param('thread_id') === undefined;
   const located = isStateless ? await locatedStateless(c, run, served) : await locatedThread(c, 'threads:read', served);
   const { assistant } = located;
@@ -83,7 +84,7 @@ async function startStream(c: Asking, served: Served): Promise<Response> {
   const { body, run } = await start(c, served);
   const path = locationOf(run);
   const asked = { modes: modesOf(body), subgraphs: body.stream_subgraphs ?? false };
-  const query = new URLSearchParams([...asked.modes].map((mode) => ['stream_mode', mode]));
+  const query = new URLSearchParams([...asked.modes].map((mode): [string, string] => ['stream_mode', mode]));
   if (asked.subgraphs) query.set('stream_subgraphs', 'true');
   return streamRun(run, asked, {
     ...{ streams: served.streams, access: c.var.access, isFresh: true },

@@ -28,6 +28,8 @@ export interface Asked {
   readonly thread: string | null;
   /** The id that the client gives to the run. */
   readonly key?: string | undefined;
+  /** Forks also where the thread stands at that checkpoint. */
+  readonly forks?: boolean;
 }
 
 /**
@@ -55,7 +57,7 @@ export async function startRun(body: RunBody, asked: Asked): Promise<StartedRun>
   if (await isOfOther(located, assistant)) return startElsewhere(body, located, { access, assistant, thread: id, run, isStateless: false });
   const known = { access, assistant, thread: id, run, isStateless: thread === null };
   if (body.command !== undefined && body.command !== null) return resume(body, known);
-  return continueThread(body, located, known);
+  return continueThread(body, located, { ...known, forks: asked.forks === true });
 }
 
 /** A run that is about to be recorded. */
@@ -93,11 +95,15 @@ async function startElsewhere(body: RunBody, { assistant, run: old }: Located, r
   return startedRun(run);
 }
 
-async function continueThread(body: RunBody, located: Located, run: Recorded): Promise<StartedRun> {
+async function continueThread(
+  body: RunBody,
+  located: Located,
+  { forks, ...run }: Recorded & { readonly forks: boolean },
+): Promise<StartedRun> {
   const { access, assistant, thread } = run;
   const { app } = assistant;
   const checkpointId = body.checkpoint?.checkpoint_id ?? body.checkpoint_id ?? undefined;
-  if (checkpointId !== undefined && checkpointId !== (await latestCheckpointId(app, thread)))
+  if (checkpointId !== undefined && (forks || checkpointId !== (await latestCheckpointId(app, thread))))
     return fork(body, checkpointId, run);
   if (body.input === undefined || body.input === null) {
     const turn = await lastTurn(run);
@@ -150,8 +156,8 @@ function configurableOf(config: RunBody['config']): { readonly configurable?: Re
 }
 
 async function resume(body: RunBody, run: Recorded): Promise<StartedRun> {
-  const { access, thread, assistant } = run;
-  const { app } = assistant;
+  const { thread } = run;
+  const { app } = run.assistant;
   const { command } = body;
   if (command?.goto !== undefined || command?.update !== undefined)
     throw invalid('A command can resume only: `goto` and `update` would pass a question. Use the state of the thread.');

@@ -1,5 +1,4 @@
-import type { Principal } from '@devs/core';
-import { gateInterrupt } from '../apps/coreForNow.ts';
+import { gateInterrupt, type Principal } from '@devs/core';
 import { readRun } from './readRun.ts';
 import { runFailure } from './runEvents.ts';
 import { requireTurn } from './standing.ts';
