@@ -5,9 +5,6 @@ export function wrapApp(app) {
   if (app.turns !== undefined) return app;
   if (memo.has(app)) return memo.get(app);
   const keys = new Map();
-  const owners = new Map();
-  const metas = new Map();
-  const more = (run) => run && { ...run, owner: owners.get(run.id) ?? {}, metadata: { ...run.metadata, ...metas.get(run.id) } };
   const lastSeq = async (id) => {
     let last = 0;
     const stop = new AbortController();
@@ -17,14 +14,8 @@ export function wrapApp(app) {
     return last;
   };
   const wrapped = new Proxy(app, { get(target, name) {
-    if (name === 'get') return async (id) => more(await app.get(id));
-    if (name === 'create') return async (id, { owner, metadata, ...o }) => { if (!owners.has(id)) owners.set(id, owner); metas.set(id, metadata); return more(await app.create(id, o)); };
-    if (name === 'list') return async ({ owner, metadata, ...f }) => { const p = await app.list(f); return { ...p, runs: p.runs.map(more).filter((r) => Object.entries(metadata ?? {}).every(([k, v]) => r.metadata[k] === v)) }; };
-    if (name === 'updateMetadata') return async (id, patch) => { metas.set(id, { ...metas.get(id), ...patch }); return more(await app.get(id)); };
-    if (name === 'start') return async (id, input, { owner, metadata, multitaskStrategy, ...o } = {}) => {
+    if (name === 'start') return async (id, input, { multitaskStrategy, ...o } = {}) => {
       await app.start(id, input, o);
-      if (!owners.has(id)) owners.set(id, owner);
-      metas.set(id, { ...metas.get(id), ...metadata });
       if (o.turn && !(keys.get(id) ?? []).includes(o.turn)) keys.set(id, [...(keys.get(id) ?? []), o.turn]);
     };
     if (name === 'cancel') return (id, { by }) => app.cancel(id, { by });

@@ -74,7 +74,7 @@ async function startNew(body: RunBody, run: Recorded): Promise<StartedRun> {
   if (body.input === undefined || body.input === null) throw invalid('A new thread needs an input.');
   const on = { assistant: assistant.name };
   const fields = { ...(await access.require('threads:create', on)), ...(await access.require('threads:create_run', on)) };
-  await record(body, run, fields);
+  await record(body, run, { fields });
   // Somebody else may have taken the id meanwhile.
   const now = await assistant.app.get(thread);
   if (now !== null) await access.requireRun('threads:create_run', now);
@@ -91,7 +91,7 @@ async function startElsewhere(body: RunBody, { assistant, run: old }: Located, r
   const by = run.access.principal;
   await assistant.app.cancel(old.id, { by });
   await assistant.app.delete(old.id, { by, waitMs: 0 });
-  await record({ ...body, metadata: { ...old.metadata, ...body.metadata } }, run, old.owner);
+  await record({ ...body, metadata: { ...old.metadata, ...body.metadata } }, run, { fields: old.owner ?? {} });
   return startedRun(run);
 }
 
@@ -100,7 +100,7 @@ async function continueThread(
   located: Located,
   { forks, ...run }: Recorded & { readonly forks: boolean },
 ): Promise<StartedRun> {
-  const { access, assistant, thread } = run;
+  const { assistant, thread } = run;
   const { app } = assistant;
   const checkpointId = body.checkpoint?.checkpoint_id ?? body.checkpoint_id ?? undefined;
   if (checkpointId !== undefined && (forks || checkpointId !== (await latestCheckpointId(app, thread))))
@@ -110,9 +110,9 @@ async function continueThread(
     await app.start(thread);
     return { ...startedRun(run), run: turnId(thread, turn), after: turn.lastSeq };
   }
-  if (located.run.metadata['graph_id'] === undefined)
+  if (located.run.metadata['graph_id'] === undefined && (await app.turns(thread)).length > 0)
     await app.updateMetadata(thread, { graph_id: assistant.name, assistant_id: assistant.name });
-  await record(body, run, access.owning({}));
+  await record(body, run, { fields: {}, known: located.run.metadata });
   return startedRun(run);
 }
 
@@ -126,20 +126,28 @@ async function fork(body: RunBody, checkpointId: string, run: Recorded): Promise
   if (body.input === undefined || body.input === null) {
     return { ...startedRun(forked), run: turnId(as, await lastTurn(forked)) };
   }
-  await record({ ...body, multitask_strategy: 'enqueue' }, forked, fields);
+  await record({ ...body, multitask_strategy: 'enqueue' }, forked, { fields });
   return startedRun(forked);
 }
 
-async function record(body: RunBody, run: Recorded, fields: OwnerFields): Promise<void> {
+interface RecordedAs {
+  /** Of a new thread. */
+  readonly fields: OwnerFields;
+  /** Metadata that the thread has, and keeps. */
+  readonly known?: Readonly<Record<string, unknown>>;
+}
+
+async function record(body: RunBody, run: Recorded, { fields, known = {} }: RecordedAs): Promise<void> {
   const { assistant, thread, access } = run;
   const { name, app } = assistant;
   const { multitask_strategy: strategy, metadata, context, config } = body;
   if (strategy === 'rollback') throw notOffered('A rollback would undo recorded work. Use "interrupt".');
+  const named = Object.entries({ ...metadata, graph_id: name, assistant_id: name });
   await app.start(thread, body.input, {
     turn: run.run,
     by: access.principal,
     owner: access.owning(fields),
-    metadata: { ...metadata, graph_id: name, assistant_id: name },
+    metadata: Object.fromEntries(named.filter(([key]) => !Object.hasOwn(known, key))),
     ...(context !== undefined && context !== null && { context }),
     ...configurableOf(config),
     ...(config?.tags && { tags: config.tags }),
