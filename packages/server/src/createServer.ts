@@ -83,15 +83,12 @@ export function createServer(options: ServerOptions): ServerHandler {
   };
   const routes = routesOf(served, { base, accessOf });
   const workers = work ? startWorkers(Object.values(apps)) : undefined;
-  const handle = async (request: Request): Promise<Response> => {
-    try {
-      assertReach(request, reach);
-    } catch (error) {
-      return refusal(error);
-    }
-    if (request.method === 'OPTIONS') return allowOrigin(request, preflight(request));
-    return allowOrigin(request, await routes.fetch(request));
+  const answer = async (request: Request): Promise<Response> => {
+    assertReach(request, reach);
+    const response = request.method === 'OPTIONS' ? preflight(request) : await routes.fetch(request);
+    return allowOrigin(request, response);
   };
+  const handle = (request: Request): Promise<Response> => answer(request).catch(refusal);
   const close = async (): Promise<void> => {
     streams.closeAll();
     await workers?.stop();

@@ -53,7 +53,9 @@ async function streamEvents(c: Asking, served: Served): Promise<Response> {
 }
 
 /** A stream may be open before the thread is: a page opens it, then starts the first run. */
-const LOOK_EVERY_MS = 50;
+const FIRST_LOOK_MS = 50;
+/** It may be open for hours before that, ms. */
+const LAST_LOOK_MS = 1_000;
 
 interface Awaited {
   readonly access: Access;
@@ -63,10 +65,10 @@ interface Awaited {
 
 /** The thread once it is there; `null` for one of somebody else, and once `signal` is aborted. */
 async function appearing(thread: string, { access, served, signal }: Awaited): Promise<Located | null> {
-  while (!signal.aborted) {
+  for (let pauseMs = FIRST_LOOK_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 1.02, LAST_LOOK_MS)) {
     const located = await served.assistants.locate(thread);
     if (located !== null) return (await access.may('threads:read', located.run)) ? located : null;
-    await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+    await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
   }
   return null;
 }

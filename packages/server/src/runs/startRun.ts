@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isDevsError } from '@devs/core';
 import type { Access, OwnerFields } from '../access/Access.ts';
 import type { Assistants, Located } from '../apps/Assistants.ts';
 import type { Assistant } from '../apps/ServedApp.ts';
@@ -45,17 +46,19 @@ export async function startRun(body: RunBody, asked: Asked): Promise<StartedRun>
   assertId(run, 'run_id');
   if (thread !== null) assertId(thread, 'thread_id');
   const id = thread ?? run;
-  const located = await assistants.locate(id);
+  const isNamed = thread !== null || body.run_id !== undefined || asked.key !== undefined;
+  const located = isNamed ? await assistants.locate(id) : null;
+  const known = { access, assistant, thread: id, run, isStateless: thread === null };
   if (located === null) {
     if (thread !== null && body.if_not_exists !== 'create') throw notFound(`Thread "${id}"`);
-    return startNew(body, { access, assistant, thread: id, run, isStateless: thread === null });
+    const isNew = await startNew(body, known, isNamed);
+    return isNew ? startedRun(known) : startRun({ ...body, run_id: run }, asked); // it has appeared meanwhile
   }
   if (thread === null && !(await access.may('threads:create_run', located.run)))
     throw new ApiError(409, 'THREAD_EXISTS', 'The id of the run is taken.');
   await access.requireRun('threads:create_run', located.run);
   assertSameAssistant(located, assistant);
-  if (await isOfOther(located, assistant)) return startElsewhere(body, located, { access, assistant, thread: id, run, isStateless: false });
-  const known = { access, assistant, thread: id, run, isStateless: thread === null };
+  if (await isOfOther(located, assistant)) return startElsewhere(body, located, known);
   if (body.command !== undefined && body.command !== null) return resume(body, known);
   return continueThread(body, located, { ...known, forks: asked.forks === true });
 }
@@ -67,18 +70,24 @@ interface Recorded extends StartedRun {
 
 const startedRun = ({ access: _access, ...run }: Recorded): StartedRun => run;
 
-async function startNew(body: RunBody, run: Recorded): Promise<StartedRun> {
+/** @param isNamed - The client gave the id: somebody else may take it at the same time. Returns false then. */
+async function startNew(body: RunBody, run: Recorded, isNamed: boolean): Promise<boolean> {
   const { access, assistant, thread } = run;
   if (body.command !== undefined && body.command !== null)
     throw new ApiError(409, 'GATE_STALE', 'A new thread has no question to answer.');
   if (body.input === undefined || body.input === null) throw invalid('A new thread needs an input.');
   const on = { assistant: assistant.name };
-  const fields = { ...(await access.require('threads:create', on)), ...(await access.require('threads:create_run', on)) };
+  const created = await access.require('threads:create', on);
+  const fields = { ...created, ...(await access.require('threads:create_run', on)) };
+  const owner = access.owning(fields);
+  try {
+    if (isNamed) await assistant.app.create(thread, { owner });
+  } catch (error) {
+    if (isDevsError(error, 'THREAD_EXISTS')) return false;
+    throw error;
+  }
   await record(body, run, { fields });
-  // Somebody else may have taken the id meanwhile.
-  const now = await assistant.app.get(thread);
-  if (now !== null) await access.requireRun('threads:create_run', now);
-  return startedRun(run);
+  return true;
 }
 
 /** Whether a thread was created in another app, because its creator did not say of which it is, and has no input yet. */
@@ -107,8 +116,10 @@ async function continueThread(
     return fork(body, checkpointId, run);
   if (body.input === undefined || body.input === null) {
     const turn = await lastTurn(run);
+    const asks = await app.gates(thread);
     await app.start(thread);
-    return { ...startedRun(run), run: turnId(thread, turn), after: turn.lastSeq };
+    // A run that waits tells its questions again.
+    return { ...startedRun(run), run: turnId(thread, turn), after: Math.max(0, turn.lastSeq - asks.length) };
   }
   if (located.run.metadata['graph_id'] === undefined && (await app.turns(thread)).length > 0)
     await app.updateMetadata(thread, { graph_id: assistant.name, assistant_id: assistant.name });
