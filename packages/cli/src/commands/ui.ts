@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { isDevsError, Orchestrator } from '@devs/core';
 import { endingWith } from '@devs/core/internal';
-import type { serveOnLoopback } from '@devs/ui';
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
