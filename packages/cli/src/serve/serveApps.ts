@@ -36,48 +36,48 @@ export async function serveApps(
   { port, origins, key, ...page }: ServeOptions,
   session: Session,
 ): Promise<Serving> {
-  const { serveOnLoopback } = await import('@devs/ui');
+  const ui = await import('@devs/ui');
   const { createServer } = await import('@devs/server');
   const identify = identifyBy(key, page.human);
   let isDraining = false;
-  const handlerFor = async (hosts: readonly string[]): Promise<UiHandler> => {
-    const api = createServer({ apps: served.apps, identify, hosts, origins });
-    const ui = await pageHandler(served, { ...page, hosts }, session);
+  const apis: { close(): Promise<void> }[] = [];
+  const handler = (hosts: readonly string[]): UiHandler => {
+    const api = createServer({ apps: served.apps, identify, authorize: () => true, hosts, origins });
+    apis.push(api);
+    const toPage = pageHandler(served, { ...page, hosts, ui }, session);
     return async (request) => {
       const { pathname } = new URL(request.url);
       if (pathname === PAGE) return new Response(null, { status: 308, headers: { location: `${PAGE}/` } });
-      if (ui !== null && pathname.startsWith(`${PAGE}/`)) return ui(request);
+      if (toPage !== null && pathname.startsWith(`${PAGE}/`)) return toPage(request);
       return isDraining ? unavailable() : api(request);
     };
   };
   const listening = await startListening({ wanted: port, usual: USUAL_PORT }, (at) =>
-    serveOnLoopback({ port: at, handler: (hosts) => lateHandler(handlerFor(hosts)) }),
+    ui.serveOnLoopback({ port: at, handler }),
   );
   return {
     url: `http://localhost:${listening.port}`,
     drain: () => {
       isDraining = true;
     },
-    close: () => listening.close(),
+    close: async () => {
+      await Promise.all(apis.map((api) => api.close()));
+      await listening.close();
+    },
   };
 }
 
-const lateHandler =
-  (made: Promise<UiHandler>): UiHandler =>
-  async (request) =>
-    (await made)(request);
-
 interface PageOptions extends Pick<ServeOptions, 'human' | 'onLink'> {
   readonly hosts: readonly string[];
+  readonly ui: typeof import('@devs/ui');
 }
 
-async function pageHandler(
+function pageHandler(
   { place }: Served,
-  { human, hosts, onLink }: PageOptions,
+  { human, hosts, onLink, ui: { createUi, OneTimeCodes } }: PageOptions,
   session: Session,
-): Promise<UiHandler | null> {
+): UiHandler | null {
   if (place === null) return null;
-  const { createUi, OneTimeCodes } = await import('@devs/ui');
   // A program that starts this is told a link, too, and must not come to decide by it.
   const readOnly = session.out.json || session.io.stdout.isTTY !== true;
   const onCode = (code: string): void => {
@@ -102,8 +102,10 @@ function identifyBy(key: string | undefined, human: Principal): (request: Reques
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
+const STOPPING = 'The server is stopping. Ask again when it has started.';
+
 const unavailable = (): Response =>
   Response.json(
-    { error: 'UNAVAILABLE', message: 'The server is stopping. Ask again when it has started.' },
+    { error: 'UNAVAILABLE', code: 'UNAVAILABLE', message: STOPPING, detail: STOPPING },
     { status: 503, headers: { 'retry-after': '2' } },
   );
