@@ -27,21 +27,18 @@ const NEEDS_TSX = new Set<unknown>([
  * @throws DevsError `CONFIG_INVALID` for a module that cannot be loaded.
  */
 export async function importGraphModule(file: string): Promise<Exports> {
-  if (!TYPESCRIPT.test(file)) return loaded(file, '');
-  if (readsTypes()) {
-    findTypeScript();
-    try {
-      return await imported(file, '');
-    } catch (error) {
-      if (!NEEDS_TSX.has(codeOf(error)) || !(await withTsx(file))) throw notLoaded(file, error);
-      return loaded(file, '?tsx');
-    }
+  findTypeScript();
+  try {
+    return await imported(file, '');
+  } catch (error) {
+    const isTypeScript = TYPESCRIPT.test(file) && NEEDS_TSX.has(codeOf(error));
+    if (!isTypeScript || !(await withTsx(file))) throw notLoaded(file, error);
   }
-  if (await withTsx(file)) return loaded(file, '');
-  throw usageError(
-    `${file} is TypeScript, which this Node.js (${process.version}) cannot read by itself.`,
-    'Use Node.js 22.18 or newer, or run npm install tsx in its folder.',
-  );
+  try {
+    return await imported(file, '?tsx');
+  } catch (error) {
+    throw notLoaded(file, error);
+  }
 }
 
 /**
@@ -56,24 +53,16 @@ export function exportOf(module: Exports, name: string): unknown {
 const imported = async (file: string, query: string): Promise<Exports> =>
   (await import(`${pathToFileURL(file).href}${query}`)) as Exports;
 
-async function loaded(file: string, query: string): Promise<Exports> {
-  try {
-    return await imported(file, query);
-  } catch (error) {
-    throw notLoaded(file, error);
-  }
-}
-
 function notLoaded(file: string, error: unknown): Error {
   const missing = missingPackage(error);
   const remedy = missing !== null ? `Run npm install ${missing} in its folder.` : remedyFor(file, error);
   return usageError(`${file} cannot be loaded: ${(error as Error).message}`, remedy, error);
 }
 
-const remedyFor = (file: string, error: unknown): string =>
-  TYPESCRIPT.test(file) && NEEDS_TSX.has(codeOf(error))
-    ? 'If another program can load it, run npm install tsx in its folder: it reads all of TypeScript, and the paths of tsconfig.json.'
-    : 'Repair the module.';
+function remedyFor(file: string, error: unknown): string {
+  if (!TYPESCRIPT.test(file) || !NEEDS_TSX.has(codeOf(error))) return 'Repair the module.';
+  return 'For all of TypeScript, and the paths of tsconfig.json, run npm install tsx in its folder. Node.js 22.18 and newer read most of it without.';
+}
 
 const codeOf = (error: unknown): unknown => (Object(error) as { readonly code?: unknown }).code;
 
@@ -83,9 +72,6 @@ interface NewerModule {
     readonly resolve: (specifier: string, context: object, next: (specifier: string, context: object) => object) => object;
   }) => unknown;
 }
-
-const readsTypes = (): boolean =>
-  Boolean((process.features as { readonly typescript?: unknown }).typescript);
 
 let finds = false;
 
@@ -107,12 +93,14 @@ function findTypeScript(): void {
 
 /** For every module that is loaded from now on. @returns Whether the project has it. */
 async function withTsx(file: string): Promise<boolean> {
-  for (const part of ['tsx/cjs/api', 'tsx/esm/api']) {
-    const place = resolvedFrom(part, path.dirname(file));
-    if (place === null) return false;
-    const { register } = (await import(pathToFileURL(place).href)) as { readonly register: () => unknown };
-    register();
-  }
+  const manifest = resolvedFrom('tsx/package.json', path.dirname(file));
+  if (manifest === null) return false;
+  const ofRequire = createRequire(manifest)('tsx/cjs/api') as { readonly register: () => unknown };
+  // `require` does not find what tsx has for imports.
+  const place = path.join(path.dirname(manifest), 'dist', 'esm', 'api', 'index.mjs');
+  const ofImport = (await import(pathToFileURL(place).href)) as { readonly register: () => unknown };
+  ofRequire.register();
+  ofImport.register();
   return true;
 }
 

@@ -9,8 +9,10 @@ import { usageError } from '../usageError.ts';
 const CORE = '@langchain/core';
 const ENGINE = '@devs/core';
 
+const HERE = path.dirname(fileURLToPath(import.meta.url));
+
 /** The oldest LangGraph whose graphs the engine drives. */
-const OLDEST = { name: '@langchain/langgraph', version: '1.7.3' } as const;
+export const OLDEST = { name: '@langchain/langgraph', version: '1.7.3' } as const;
 
 interface Copy {
   /** Its folder, without symbolic links. */
@@ -24,10 +26,11 @@ interface Copy {
  * Call it before anything has loaded LangChain.
  *
  * @param folder - Where the graphs are.
+ * @param own - Where the modules of this command are.
  * @throws DevsError `CONFIG_INVALID` for two copies of `@langchain/core` among what the project depends on, or a LangGraph that
  *   is too old.
  */
-export async function useOneLangChain(folder: string): Promise<void> {
+export async function useOneLangChain(folder: string, own = HERE): Promise<void> {
   const core = copyOf(CORE, folder);
   if (core === null) return; // the import of the graphs says what is missing
   for (const name of dependenciesOf(folder)) {
@@ -41,7 +44,6 @@ export async function useOneLangChain(folder: string): Promise<void> {
       `The graphs use ${OLDEST.name} ${langgraph.version}; at least ${OLDEST.version} is needed.`,
       `Run npm install ${OLDEST.name}@latest ${CORE}@latest in ${folder}.`,
     );
-  const own = path.dirname(fileURLToPath(import.meta.url));
   if (copyOf(ENGINE, folder) === null && copyOf(CORE, own)?.at !== core.at)
     await leadTo(folder, own);
 }
