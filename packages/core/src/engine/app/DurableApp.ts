@@ -66,6 +66,7 @@ interface AboutApp<Graph> {
   readonly events: EventBus;
   readonly memory: BaseStore | undefined;
   readonly runs: Runs | null;
+  readonly file?: string | null;
 }
 
 /**
@@ -91,12 +92,14 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
   readonly queue: RunQueue;
   /** Where each run has its own file; `null` for one state file. */
   readonly runs: Runs | null;
+  /** Path of the state file; `null` for one in memory, and where each run has its own. */
+  readonly file: string | null;
   /** For a worker: executes a run that it holds. Rejects with `CONFIG_INVALID` in one state file. */
   readonly drive: RunDriver['drive'];
   readonly #runs: AppRuns<Graph, State, Update, Output>;
 
   constructor(
-    { graph, queue, events, memory, runs }: AboutApp<Graph>,
+    { graph, queue, events, memory, runs, file = null }: AboutApp<Graph>,
     place: AppRuns<Graph, State, Update, Output>,
   ) {
     this.graph = graph;
@@ -105,6 +108,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
     this.events = events;
     this.memory = memory ?? NO_STORE;
     this.runs = runs;
+    this.file = file;
     this.drive = (held, how) => place.drive(held, how);
     this.#runs = place;
     registerApp(this, (parent) => place.openIn(parent).asChild);

@@ -159,7 +159,8 @@ export function localApp<Graph, State, Update, Output, AppGate extends Gate = Ga
   const { graph, fingerprint } = file;
   const { events, memory, recordedAs = '' } = file.engine;
   const queue = { graph: recordedAs, fingerprint };
-  const about = { graph, queue, events, memory, runs: null };
+  const { db } = file.engine.store;
+  const about = { graph, queue, events, memory, runs: null, file: db.memory ? null : db.name };
   const app = new DurableApp<Graph, State, Update, Output, AppGate>(about, new LocalRuns(file, close));
   registerInternals(app, file);
   return app;
