@@ -4,7 +4,7 @@ import { appendFileSync } from 'node:fs';
 import { stdout } from 'node:process';
 import { durable } from '@devs/core/langgraph';
 import { serve } from '@hono/node-server';
-import { createServer } from '../../src/createServer.ts';
+import { createServer, type ServerHandler } from '../../src/createServer.ts';
 import { postGraph, publishGraph, walkGraph } from './graphs.ts';
 
 const [, , file = '', port = '0', world = '', mode = 'walk', ms = '0'] = process.argv;
@@ -22,12 +22,14 @@ const apps = {
     { file },
   ),
 };
-const handle = createServer({
-  apps,
-  identify: () => ({ kind: 'human', id: 'ada' }),
-  hosts: ['127.0.0.1'],
-  work: true,
+let handle: ServerHandler | undefined;
+serve({ fetch: (request) => handle?.(request), port: Number(port), hostname: '127.0.0.1' }, (at) => {
+  handle = createServer({
+    apps,
+    identify: () => ({ kind: 'human', id: 'ada' }),
+    authorize: () => true,
+    hosts: [`127.0.0.1:${at.port}`],
+    work: true,
+  });
+  stdout.write(`${JSON.stringify({ port: at.port })}\n`);
 });
-serve({ fetch: handle, port: Number(port), hostname: '127.0.0.1' }, (at) =>
-  stdout.write(`${JSON.stringify({ port: at.port })}\n`),
-);

@@ -1,8 +1,9 @@
+import type { Server } from 'node:http';
 import { join } from 'node:path';
 import type { DurableApp, Principal } from '@devs/core';
 import { durable } from '@devs/core/langgraph';
 import { serve } from '@hono/node-server';
-import { createServer, type ServerOptions } from '../../src/createServer.ts';
+import { createServer, type ServerHandler, type ServerOptions } from '../../src/createServer.ts';
 import { type Call, chatGraph, echoGraph, mailAgent, postGraph, stepsGraph } from '../programs/graphs.ts';
 
 export const ADA: Principal = { kind: 'human', id: 'ada' };
@@ -12,6 +13,8 @@ export interface Served {
   readonly url: string;
   readonly calls: readonly string[];
   readonly apps: Readonly<Record<string, DurableApp>>;
+  /** Asks the server without a socket. */
+  readonly ask: (path: string, init?: RequestInit) => Promise<Response>;
   close(): Promise<void>;
 }
 
@@ -30,30 +33,48 @@ export function appsOf(file: string, call: Call): Readonly<Record<string, Durabl
 export async function serveApps(dir: string, options: Partial<ServerOptions> = {}): Promise<Served> {
   const calls: string[] = [];
   const apps = appsOf(join(dir, 'state.sqlite'), (what) => calls.push(what));
-  const stop = new AbortController();
-  const working = Object.values(apps).map((app) => app.work({ signal: stop.signal }));
-  const handle = createServer({ apps, identify: () => ADA, hosts: ['127.0.0.1'], ...options });
-  const http = await new Promise<{ url: string; close: () => Promise<void> }>((resolve) => {
-    const server = serve({ fetch: handle, port: 0, hostname: '127.0.0.1' }, ({ port }) =>
-      resolve({
-        url: `http://127.0.0.1:${port}`,
-        close: () =>
-          new Promise((closed) => {
-            server.close(() => closed());
-            if ('closeAllConnections' in server) server.closeAllConnections();
-          }),
-      }),
-    );
+  let handle: ServerHandler | undefined;
+  const { server, port } = await listen(async (request) => {
+    if (handle === undefined) throw new Error('Asked before it was ready.');
+    return handle(request);
   });
+  const host = `127.0.0.1:${port}`;
+  const handler = createServer({
+    apps,
+    identify: () => ADA,
+    authorize: () => true,
+    hosts: [host],
+    work: true,
+    ...options,
+  });
+  handle = handler;
+  let closed: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    server.closeAllConnections();
+    server.close();
+    await handler.close();
+    for (const app of Object.values(apps)) app.close();
+  };
+  const ask = (path: string, init?: RequestInit): Promise<Response> =>
+    handler(new Request(`http://${host}${path}`, init));
   return {
-    url: http.url,
+    url: `http://${host}`,
     calls,
     apps,
-    close: async () => {
-      await http.close();
-      stop.abort();
-      await Promise.all(working);
-      for (const app of Object.values(apps)) app.close();
+    ask,
+    close: () => {
+      closed ??= close();
+      return closed;
     },
   };
+}
+
+function listen(
+  fetch: (request: Request) => Promise<Response>,
+): Promise<{ readonly server: Server; readonly port: number }> {
+  return new Promise((resolve) => {
+    const server = serve({ fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) =>
+      resolve({ server: server as Server, port }),
+    );
+  });
 }
