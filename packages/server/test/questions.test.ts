@@ -29,7 +29,7 @@ const statusOf = (error: unknown): unknown => (error as { readonly status?: unkn
 
 describe('a question', () => {
   test('is still there when the server is killed right after it was shown', async ({ dir, onTestFinished }) => {
-    const server = new ServerProcess({ file: join(dir, 'state.sqlite'), world: join(dir, 'calls.txt') });
+    const server = new ServerProcess({ state: join(dir, 'state.sqlite'), world: join(dir, 'calls.txt') });
     onTestFinished(() => server.kill());
     await server.start();
     const { thread, id, question, answer } = await asked(server.url);
@@ -98,7 +98,7 @@ test('a server that is killed while it publishes goes on by itself, with the key
   dir,
   onTestFinished,
 }) => {
-  const server = new ServerProcess({ file: join(dir, 'state.sqlite'), world: join(dir, 'calls.txt') });
+  const server = new ServerProcess({ state: join(dir, 'state.sqlite'), world: join(dir, 'calls.txt') });
   onTestFinished(() => server.kill());
   await server.start(['die']);
   const client = clientOf(server.url);
@@ -127,7 +127,7 @@ test('a stock stream sees every event once, in order, over two kills of the serv
   dir,
   onTestFinished,
 }) => {
-  const options = { file: join(dir, 'state.sqlite'), world: join(dir, 'calls.txt'), mode: ['walk', '150'] };
+  const options = { state: join(dir, 'state.sqlite'), world: join(dir, 'calls.txt'), mode: ['walk', '150'] };
   const server = new ServerProcess(options);
   onTestFinished(() => server.kill());
   await server.start();

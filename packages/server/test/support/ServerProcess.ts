@@ -6,14 +6,19 @@ import { linesOf } from './startReference.ts';
 const PROGRAM = new URL('../programs/serve.child.ts', import.meta.url);
 
 export interface ServerProcessOptions {
-  readonly file: string;
+  /** The state file, or the URL of a PostgreSQL. */
+  readonly state: string;
+  /** @defaultValue 'both' */
+  readonly role?: 'both' | 'server' | 'worker';
   /** A file with a line for each call of the outside world. */
   readonly world: string;
-  /** Of `programs/serve.child.ts`. */
+  /** What the program does as well. @defaultValue [] */
   readonly mode?: readonly string[];
+  /** The port that clients see, where they ask through another one. @defaultValue its own */
+  readonly seenAs?: number;
 }
 
-/** A server as a process, that may be killed and started again at the same address. */
+/** A server or a worker as a process, that may be killed and started again at the same address. */
 export class ServerProcess {
   readonly #options: ServerProcessOptions;
   #child: ChildProcess | null = null;
@@ -21,6 +26,10 @@ export class ServerProcess {
 
   constructor(options: ServerProcessOptions) {
     this.#options = options;
+  }
+
+  get port(): number {
+    return this.#port;
   }
 
   get url(): string {
@@ -33,9 +42,12 @@ export class ServerProcess {
   }
 
   async start(mode: readonly string[] = this.#options.mode ?? []): Promise<void> {
-    const { file, world } = this.#options;
-    const child = spawn(process.execPath, [programFile(PROGRAM), file, String(this.#port), world, ...mode], {
+    const { state, role = 'both', world, seenAs } = this.#options;
+    const args = [state, role, String(this.#port), world, ...mode];
+    const env = seenAs === undefined ? process.env : { ...process.env, DEVS_TEST_HOST_PORT: String(seenAs) };
+    const child = spawn(process.execPath, [programFile(PROGRAM), ...args], {
       stdio: ['ignore', 'pipe', 'inherit'],
+      env,
     });
     this.#child = child;
     const [told] = (await once(child.stdout, 'data')) as [Buffer];
@@ -44,8 +56,8 @@ export class ServerProcess {
 
   /** Ends it at once, whatever it does. */
   async kill(): Promise<void> {
-    const child = this.#child;
-    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    const child = this.#running();
+    if (child === null) return;
     const ended = once(child, 'exit');
     child.kill('SIGKILL');
     await ended;
@@ -53,8 +65,12 @@ export class ServerProcess {
 
   /** Until it has ended by itself. */
   async ended(): Promise<void> {
+    const child = this.#running();
+    if (child !== null) await once(child, 'exit');
+  }
+
+  #running(): ChildProcess | null {
     const child = this.#child;
-    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
-    await once(child, 'exit');
+    return child === null || child.exitCode !== null || child.signalCode !== null ? null : child;
   }
 }
