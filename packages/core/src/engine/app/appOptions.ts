@@ -84,7 +84,7 @@ const DELETE = { by: true, waitMs: true } satisfies OptionNames<DeleteOptions>;
 const METHODS = {
   start: START,
   run: RUN,
-  stream: { ...RUN, streamMode: true, subgraphs: true, after: true } satisfies OptionNames<
+  stream: { ...RUN, streamMode: true, subgraphs: true, after: true, overTurns: true } satisfies OptionNames<
     ExecuteOptions & StreamOptions
   >,
   result: { wait: true, signal: true },

@@ -199,5 +199,6 @@ function endAlone(lease: Lease, engine: RecordingEngine, answer = (): void => {}
     withdrawsQuestions: true,
     inSameTransaction: answer,
   } as const;
-  saveRunStatus(lease, settlement, [runEnded('cancelled', CANCELLED_BY_REQUEST)], engine);
+  const turn = engine.store.inputs.latest(threadId)?.key;
+  saveRunStatus(lease, settlement, [runEnded('cancelled', CANCELLED_BY_REQUEST, turn)], engine);
 }

@@ -30,7 +30,12 @@ import { releaseOf, runIndexOf } from '../runs/standing.ts';
 import type { NewRunLabels } from '../start/firstInput.ts';
 import type { StreamEvent } from '../stream/StreamEvent.ts';
 import { notKept } from '../stream/storedEvent.ts';
-import { type StreamOptions, type StreamParts, streamedSoFar } from '../stream/streamRun.ts';
+import {
+  type ReadOptions,
+  type StreamOptions,
+  type StreamParts,
+  streamedSoFar,
+} from '../stream/streamRun.ts';
 import {
   type ImportedThread,
   type ImportOptions,
@@ -277,17 +282,16 @@ function* unlessAborted<Event>(events: readonly Event[], isAborted: () => boolea
 /** What a run has streamed that others drive, as it arrives, until the run has ended or `signal` is aborted. */
 async function* streamThere<Graph, State, Update, Output>(
   id: string,
-  { signal, ...options }: StreamOptions & { readonly signal?: AbortSignal | undefined },
+  { signal, ...options }: ReadOptions & { readonly signal?: AbortSignal | undefined },
   follow: () => Promise<FollowedFile<FileApp<Graph, State, Update, Output>>>,
 ): AsyncGenerator<StreamEvent, void> {
   const followed = await follow();
   let { after } = options;
   const isAborted = (): boolean => signal?.aborted === true;
-  const read = async ({ graph, store, engine }: FileApp<Graph, State, Update, Output>) => {
-    const isOver = hasEnded(store.threads.require(id).status);
+  const read = async ({ graph, engine }: FileApp<Graph, State, Update, Output>) => {
     const asked = { ...options, ...(after !== undefined && { after }) };
     const valuesAt: StreamParts['valuesAt'] = (...at) => readValuesAt(graph, ...at);
-    return { isOver, ...(await streamedSoFar(id, asked, { ...engine, valuesAt })) };
+    return streamedSoFar(id, asked, { ...engine, valuesAt });
   };
   try {
     while (!isAborted()) {
@@ -297,7 +301,7 @@ async function* streamThere<Graph, State, Update, Output>(
         after = seen.last;
         followed.forget();
       } else if (seen?.isOver !== true) await followed.next(signal);
-      else if (seen.last > 0) return;
+      else if (seen.last > 0 || options.overTurns === true || options.turn !== undefined) return;
       else throw notKept(id, 'not recorded', {});
     }
   } finally {

@@ -21,6 +21,7 @@ import type { Principal } from '../gates/principals.ts';
 import type { InvokeOptions } from '../graph/EngineGraph.ts';
 import { graphFingerprint, recordedAs } from '../graph/graphShape.ts';
 import { type Budget, parseBudget } from '../guards/Budget.ts';
+import { turnBegun } from '../stream/RunStreams.ts';
 import type { PreparedRun } from '../waits/children.ts';
 import { assertHadInput, assertLabels, createOrBegin, firstGiven, type NewRunLabels } from './firstInput.ts';
 import { assertFirstTurn, assertTurnInput, startTurn } from './turns.ts';
@@ -60,7 +61,7 @@ interface Prepared {
   record(store: EngineStore, emit: EventSink['emit']): { readonly thread: Thread; readonly created: boolean };
 }
 
-type StartingEngine = TakingEngine & Pick<Engine, 'budget'>;
+type StartingEngine = TakingEngine & Pick<Engine, 'budget' | 'streams'>;
 
 /** Records runs and turns of one app, checked, before anything is executed. */
 export class RunStarts {
@@ -194,6 +195,7 @@ export class RunStarts {
       };
       const { thread, created } = createOrBegin(declared, store);
       if (created) store.inputs.insert(threadId, dumped, turn);
+      if (created && turn !== null) this.#engine.streams.record(threadId, [turnBegun(turn)]);
       if (created && isHandedOver) store.threads.signals.wake(threadId);
       if (created) store.labels.insert(threadId, labelsOf(options));
       if (created && redacted > 0) emit('SECRET_REDACTED', { place: 'input', count: redacted }, { threadId });

@@ -11,6 +11,7 @@ import { assertSameGiven } from '../drive/runInput.ts';
 import { cancelBelow } from '../drive/signals.ts';
 import { acceptedPolicies } from '../gates/gatePolicies.ts';
 import { graphChanges, graphFingerprint, isSameGraph, recordedShape } from '../graph/graphShape.ts';
+import { turnBegun } from '../stream/RunStreams.ts';
 
 /** The turn that cannot begin. */
 interface AskedTurn {
@@ -25,7 +26,7 @@ interface GivenTurn extends AskedTurn {
   readonly isHandedOver: boolean;
 }
 
-type TurnEngine = Pick<Engine, 'gates' | 'saver' | 'shape' | 'store'>;
+type TurnEngine = Pick<Engine, 'gates' | 'saver' | 'shape' | 'store' | 'streams'>;
 
 /**
  * Finds the turn of a key, or begins it on the state that the run has. The record is one transaction: of two keys that are
@@ -115,6 +116,7 @@ function beginTurn(asked: GivenTurn, lease: Lease, thread: Thread, engine: TurnE
   steps.abandon(threadId);
   waits.keepOnly(threadId, []);
   inputs.insert(threadId, given, key);
+  engine.streams.record(threadId, [turnBegun(key)]);
   threads.beginTurn(lease);
   if (isHandedOver) threads.signals.wake(threadId);
 }
