@@ -87,7 +87,10 @@ export class ThreadEvents {
     return [{ ...answered, id: `answered:${session}` }, this.#lifecycle('running', session)];
   }
 
-  #told(event: Exclude<StreamEvent, { mode: 'messages' | 'restarted' }>, open: ReadonlySet<string>): readonly UnplacedEvent[] {
+  #told(
+    event: Exclude<StreamEvent, { mode: 'messages' | 'restarted' }>,
+    open: ReadonlySet<string>,
+  ): readonly UnplacedEvent[] {
     switch (event.mode) {
       case 'turn':
         this.#run = event.turn ?? this.#run;
@@ -117,13 +120,22 @@ export class ThreadEvents {
     return Object.entries(event.data).flatMap(([node, values]) => [
       ...this.#messages.finish(namespace, node),
       ...toolEvents(values, namespace),
-      { method: 'updates', namespace, node, data: { node, values: isObject(values) ? values : { value: values } } },
+      {
+        method: 'updates',
+        namespace,
+        node,
+        data: { node, values: isObject(values) ? values : { value: values } },
+      },
     ]);
   }
 
   #requested(gate: Gate, open: ReadonlySet<string>): readonly UnplacedEvent[] {
     const { id, value } = gateInterrupt(gate);
-    const requested = { method: 'input.requested', namespace: ROOT, data: { interrupt_id: id, payload: value } };
+    const requested = {
+      method: 'input.requested',
+      namespace: ROOT,
+      data: { interrupt_id: id, payload: value },
+    };
     if (open.has(gate.sessionId)) {
       this.#asked.set(gate.sessionId, id);
       return [requested];
@@ -131,7 +143,13 @@ export class ThreadEvents {
     return [requested, ...this.#answer(gate.sessionId, id)];
   }
 
-  #piece({ id: call, chunk, metadata = {}, ns, node }: Extract<StreamEvent, { mode: 'messages' }>): EventGroup {
+  #piece({
+    id: call,
+    chunk,
+    metadata = {},
+    ns,
+    node,
+  }: Extract<StreamEvent, { mode: 'messages' }>): EventGroup {
     const piece = this.#pieces.get(call) ?? 0;
     this.#pieces.set(call, piece + 1);
     if (chunk === undefined) return [];
@@ -154,7 +172,8 @@ export class ThreadEvents {
   }
 }
 
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const customData = (payload: unknown): unknown => (isObject(payload) && 'name' in payload ? payload : { payload });
-
+const customData = (payload: unknown): unknown =>
+  isObject(payload) && 'name' in payload ? payload : { payload };

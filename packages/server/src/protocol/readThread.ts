@@ -27,7 +27,13 @@ export async function* readThread(
   const from = Math.max(0, filter.since === undefined ? beginningOf(turns) : filter.since - 1);
   const begun = turns.findLast(({ seq, status }) => status !== 'queued' && seq <= from);
   const events = new ThreadEvents({ graph, run: begun === undefined ? thread : turnId(thread, begun) });
-  const stream = app.stream(thread, null, { streamMode: MODES, subgraphs: true, overTurns: true, after: from, signal });
+  const stream = app.stream(thread, null, {
+    streamMode: MODES,
+    subgraphs: true,
+    overTurns: true,
+    after: from,
+    signal,
+  });
   const wanted = (group: EventGroup, seq: number): EventGroup => {
     const isKnown = filter.since !== undefined && seq <= filter.since;
     return isKnown ? [] : group.filter((event) => matches(filter, event));
@@ -61,7 +67,8 @@ async function waitsNow({ app, thread }: ReadThread, last: number): Promise<bool
   return turn !== undefined && turn.lastSeq <= last && (await isSettled(app, thread, turnId(thread, turn)));
 }
 
-const lastTurnOf = (turns: readonly Turn[]): Turn | undefined => turns.findLast(({ status }) => status !== 'queued');
+const lastTurnOf = (turns: readonly Turn[]): Turn | undefined =>
+  turns.findLast(({ status }) => status !== 'queued');
 
 /** A client that knows nothing is told the last two runs: what was before is in the state. */
 function beginningOf(turns: readonly Turn[]): number {
