@@ -34,9 +34,10 @@ const ALLOWED_PACKAGES = {
   core: [],
   agents: ['core'],
   mcp: ['core', 'agents', 'postgres'],
+  server: ['core'],
   ui: ['core'],
   postgres: ['core'],
-  cli: ['core', 'agents', 'mcp', 'ui', 'postgres'],
+  cli: ['core', 'agents', 'mcp', 'server', 'ui', 'postgres'],
 };
 
 /** Entries that promise nothing: sources of the sibling packages alone may import them. */

@@ -42,7 +42,7 @@ const TARGETS = {
 };
 
 /** Packages whose public names are commented for users. */
-const PUBLIC = ['core', 'agents', 'cli', 'mcp', 'postgres', 'ui'];
+const PUBLIC = ['core', 'agents', 'cli', 'mcp', 'postgres', 'server', 'ui'];
 
 /** A single page of a shelf may be this much above its target: a short page has few words. */
 const PAGE_ROOM = 2;

@@ -10,7 +10,7 @@ import { run } from './runProgram.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** A package after those it depends on. */
-const ORDER = ['core', 'agents', 'postgres', 'mcp', 'ui', 'cli'];
+const ORDER = ['core', 'agents', 'postgres', 'mcp', 'server', 'ui', 'cli'];
 
 const HELP = `Usage: pnpm release [--dry-run]
 

@@ -13,6 +13,7 @@ export { walFrames } from './db/writeAheadLog.ts';
 export type { EntropyScore } from './engine/entropy/scoreEntropy.ts';
 export type { GateComment, QuotableSection } from './engine/gates/answerForms.ts';
 export { listedGate, type ShownGate } from './engine/gates/Gate.ts';
+export { gateOfInterrupt, gateRefusal } from './engine/gates/gateInterrupt.ts';
 export { withPlaceholders } from './engine/gates/hiddenPlaces.ts';
 export { runFile } from './engine/remote/newRunFile.ts';
 export { OpenQuestions, pages, runQueryOf } from './engine/runs/lists.ts';

@@ -375,7 +375,7 @@ export class ClaimedRun {
           beside();
         },
       },
-      isNews ? [runEnded(status, reason)] : [],
+      isNews ? [runEnded(status, reason, store.inputs.latest(threadId)?.key)] : [],
     );
     return isSettled ? ended(status, reason) : null;
   }

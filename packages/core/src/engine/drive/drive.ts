@@ -114,6 +114,7 @@ async function driveHeld(
   const control = new StopControl();
   const requests = new SignalWatch(engine.store, held.lease, control);
   const forget = followStops(control, stops);
+  const { voices, end: endVoices } = engine.streams.voices(threadId);
   try {
     requests.consume('pause'); // asked for before this drive, which has overtaken it
     const { statusBefore, begun } = held;
@@ -125,7 +126,8 @@ async function driveHeld(
     requests.look();
     engine.faults.forget(threadId);
     engine.store.budgets.startClock(threadId);
-    const given = { ...(await recordedOptions(threadId, engine)), ...(callbacks && { callbacks }) };
+    const heard = engine.streams.isKept ? voices.among(callbacks) : callbacks;
+    const given = { ...(await recordedOptions(threadId, engine)), ...(heard && { callbacks: heard }) };
     const claimed = new ClaimedRun(
       { held, recoveries, statusBefore, control, requests, goal, now, callbacks, given },
       engine,
@@ -143,6 +145,7 @@ async function driveHeld(
     throw error;
   } finally {
     forget();
+    endVoices();
     requests.stop();
     engine.store.endWrites(held.lease);
     engine.store.budgets.stopClock(threadId);

@@ -24,13 +24,18 @@ import { isInQueue } from '../graph/graphShape.ts';
 import { assertDeletable, type DeleteOptions, type DeleteResult, deleteRun } from '../runs/deleteRuns.ts';
 import { type FollowedFile, followRunInfo } from '../runs/followRun.ts';
 import { type ForkOptions, type ForkResult, forkRun, threadExists } from '../runs/forkRun.ts';
-import { messageNotice } from '../runs/notices.ts';
+import { messageNotice, turnNotice } from '../runs/notices.ts';
 import type { LeasedRun, QueueOptions, RunDriver, RunQueue, RunRelease, Runs } from '../runs/Runs.ts';
 import { releaseOf, runIndexOf } from '../runs/standing.ts';
 import type { NewRunLabels } from '../start/firstInput.ts';
 import type { StreamEvent } from '../stream/StreamEvent.ts';
 import { notKept } from '../stream/storedEvent.ts';
-import { type StreamOptions, type StreamParts, streamedSoFar } from '../stream/streamRun.ts';
+import {
+  type ReadOptions,
+  type StreamOptions,
+  type StreamParts,
+  streamedSoFar,
+} from '../stream/streamRun.ts';
 import {
   type ImportedThread,
   type ImportOptions,
@@ -61,13 +66,20 @@ export class RemoteRuns<Graph, State, Update, Output> extends RunAccess<Graph, S
     const { given, place } = placedStart(options);
     if (isIdAlone(input, given)) return this.#goOn(id);
     if (input !== undefined && (await this.#begin(id, input, given, place))) return;
-    const isTurn = await this.read(id, async (file) => {
-      if (awaitsInput(file.store.threads.require(id))) return true;
-      if (given.turn !== undefined && file.store.inputs.find(id, given.turn) === null) return true;
+    const isBehind = given.multitaskStrategy !== undefined && given.multitaskStrategy !== 'reject';
+    const way = await this.read(id, async (file) => {
+      if (awaitsInput(file.store.threads.require(id))) return 'claim';
+      if (isBehind) return 'tell';
+      if (given.turn !== undefined && file.store.inputs.find(id, given.turn) === null) return 'claim';
       await file.start(id, input, given);
-      return false;
+      return 'done';
     });
-    if (isTurn) await this.claim(id, (file) => file.start(id, input, given));
+    if (way === 'claim') await this.claim(id, (file) => file.start(id, input, given));
+    if (way === 'tell')
+      await this.notify(
+        { run: id },
+        turnNotice((file) => file.turnBehind(id, input, given)),
+      );
   }
 
   /** The file of a new run has the signal. */
@@ -277,17 +289,16 @@ function* unlessAborted<Event>(events: readonly Event[], isAborted: () => boolea
 /** What a run has streamed that others drive, as it arrives, until the run has ended or `signal` is aborted. */
 async function* streamThere<Graph, State, Update, Output>(
   id: string,
-  { signal, ...options }: StreamOptions & { readonly signal?: AbortSignal | undefined },
+  { signal, ...options }: ReadOptions & { readonly signal?: AbortSignal | undefined },
   follow: () => Promise<FollowedFile<FileApp<Graph, State, Update, Output>>>,
 ): AsyncGenerator<StreamEvent, void> {
   const followed = await follow();
   let { after } = options;
   const isAborted = (): boolean => signal?.aborted === true;
-  const read = async ({ graph, store, engine }: FileApp<Graph, State, Update, Output>) => {
-    const isOver = hasEnded(store.threads.require(id).status);
+  const read = async ({ graph, engine }: FileApp<Graph, State, Update, Output>) => {
     const asked = { ...options, ...(after !== undefined && { after }) };
     const valuesAt: StreamParts['valuesAt'] = (...at) => readValuesAt(graph, ...at);
-    return { isOver, ...(await streamedSoFar(id, asked, { ...engine, valuesAt })) };
+    return streamedSoFar(id, asked, { ...engine, valuesAt });
   };
   try {
     while (!isAborted()) {
@@ -297,7 +308,7 @@ async function* streamThere<Graph, State, Update, Output>(
         after = seen.last;
         followed.forget();
       } else if (seen?.isOver !== true) await followed.next(signal);
-      else if (seen.last > 0) return;
+      else if (seen.last > 0 || options.overTurns === true || options.turn !== undefined) return;
       else throw notKept(id, 'not recorded', {});
     }
   } finally {

@@ -3,8 +3,9 @@ import { type Limits, validLimits } from '../../config/limits.ts';
 import { FileNews } from '../../db/FileWatch.ts';
 import { leaseFence } from '../../state/commits/Fence.ts';
 import { type FencedLease, immediateTransaction } from '../../state/commits/immediateTransaction.ts';
-import { type NewStreamEvent, StreamStore } from '../../state/events/StreamStore.ts';
+import { type NewStreamEvent, StreamStore, turnScope } from '../../state/events/StreamStore.ts';
 import { LiveTokens } from './LiveTokens.ts';
+import { ModelVoices } from './ModelVoices.ts';
 import { StreamRecorder } from './StreamRecorder.ts';
 import type { PlaceHere } from './tasks.ts';
 
@@ -28,7 +29,10 @@ export class RunStreams {
   readonly #limits: Limits;
   readonly #placeHere: PlaceHere;
   readonly #recorders = new WeakMap<object, StreamRecorder>();
+  /** Who reads what models say, by run. */
   readonly #live = new Map<string, Set<LiveTokens>>();
+  /** The models of the runs that this process drives. */
+  readonly #voices = new Map<string, ModelVoices>();
   readonly #waiting = new Map<string, Set<FileNews>>();
 
   /**
@@ -67,9 +71,7 @@ export class RunStreams {
           }),
         wake: () => this.wake(threadId),
         isRead: () => this.#waiting.has(threadId),
-        taskBegins: (task) => {
-          for (const live of this.#live.get(threadId) ?? []) live.taskBegins(task);
-        },
+        taskBegins: (task) => this.#voices.get(threadId)?.taskBegins(task),
       },
     );
     this.#recorders.set(lease, recorder);
@@ -85,6 +87,16 @@ export class RunStreams {
   record(threadId: string, told: readonly RunStreamEvent[]): void {
     if (!this.isKept) return;
     for (const event of told) this.store.append(threadId, event, this.#keep);
+  }
+
+  /** What models say in a drive of a run is heard here, until `end`. */
+  voices(threadId: string): { readonly voices: ModelVoices; readonly end: () => void } {
+    const voices = new ModelVoices(() => this.#live.get(threadId));
+    this.#voices.set(threadId, voices);
+    const end = (): void => {
+      if (this.#voices.get(threadId) === voices) this.#voices.delete(threadId);
+    };
+    return { voices, end };
   }
 
   /** The text of models while this process drives a run, until `end`. */
@@ -145,8 +157,8 @@ export function keptEvents(streams: StreamsOptions | false | undefined): number 
   throw new RangeError(`Expected streams.keep to be a whole number of at least 1, got ${String(keep)}.`);
 }
 
-/** A gate at which a run waits, or its end. */
-export type RunStreamEvent = NewStreamEvent & { readonly mode: 'gate' | 'end' };
+/** A gate at which a run waits, its end, or the beginning of a turn. */
+export type RunStreamEvent = NewStreamEvent & { readonly mode: 'gate' | 'end' | 'turn' };
 
 /** Told once, however often the run is driven while it waits. */
 export function gateOpened(sessionId: string): RunStreamEvent {
@@ -158,6 +170,11 @@ export function gateOpened(sessionId: string): RunStreamEvent {
   };
 }
 
-export function runEnded(status: string, reason: string | null): RunStreamEvent {
-  return { mode: 'end', ns: '', body: { refers: { status, reason } } };
+/** @param turn - Its key; `null` in a run without turns. */
+export function runEnded(status: string, reason: string | null, turn: string | null = null): RunStreamEvent {
+  return { mode: 'end', ns: '', body: { refers: { status, reason, ...(turn !== null && { turn }) } } };
+}
+
+export function turnBegun(turn: string): RunStreamEvent {
+  return { mode: 'turn', ns: '', once: { scope: turnScope(turn), ordinal: 0 }, body: { refers: { turn } } };
 }

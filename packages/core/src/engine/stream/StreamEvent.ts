@@ -1,3 +1,4 @@
+import type { BaseMessage } from '@langchain/core/messages';
 import type { EndedStatus } from '../../state/threads/threadRecords.ts';
 import type { Gate } from '../gates/Gate.ts';
 
@@ -44,14 +45,31 @@ export interface RunEnded extends Lasting {
   readonly mode: 'end';
   readonly status: EndedStatus;
   readonly reason: string | null;
+  /** Key of the turn that has ended, in a run with turns. */
+  readonly turn?: string;
 }
 
-/** A piece of a chat model's text, in the process that executes the run only. It is not stored: the task's result is. */
+/** A turn begins. Only with `overTurns`. */
+export interface TurnBegun extends Lasting {
+  readonly mode: 'turn';
+  readonly turn: string;
+}
+
+/** A piece of a chat model's message, in the process that executes the run only. It is not stored: the task's result is. */
 export interface TokensChunk extends OfGraph, NodeAttempt {
   readonly mode: 'messages';
   /** Id of the model call; its pieces belong together. */
   readonly id: string;
+  /** Its number among the pieces of the call, from 0. */
+  readonly piece: number;
+  /** Its text; empty for a piece without text, such as one of a tool call. */
   readonly data: string;
+  /**
+   * The piece as LangChain has it, with the id of the message and the chunks of its tool calls. Not in a stream of `maskStream`.
+   */
+  readonly chunk?: BaseMessage;
+  /** LangGraph's metadata of the model call. Not in a stream of `maskStream`. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
 /** A task runs again: ignore the model text of its earlier attempts. */
@@ -75,6 +93,7 @@ export type LastingEvent<State = unknown, Update = unknown> =
   | ValuesChunk<State>
   | CustomChunk
   | GateOpenedEvent
+  | TurnBegun
   | RunEnded;
 
 /** Events of the requested modes, and always gates and ends. Events with a `seq` are stored. */
@@ -82,4 +101,5 @@ export type StreamEvent<State = unknown, Update = unknown, Mode extends StreamMo
   | Extract<UpdatesChunk<Update> | ValuesChunk<State> | CustomChunk | TokensChunk, { readonly mode: Mode }>
   | ('messages' extends Mode ? RestartedEvent : never)
   | GateOpenedEvent
+  | TurnBegun
   | RunEnded;

@@ -21,7 +21,7 @@ import {
 import type { Limits } from '../../config/limits.ts';
 import type { NewStreamEvent } from '../../state/events/StreamStore.ts';
 import type { Alongside, StreamedGraph, StreamedWrite } from '../saver/DrivenSaver.ts';
-import type { StreamedTask } from './LiveTokens.ts';
+import type { StreamedTask } from './ModelVoices.ts';
 import { dumpChunk, shapeOfUpdate } from './storedEvent.ts';
 import { graphNsOf, lastingTask, ownTaskOf, type PlaceHere, type Teller, taskNsHere } from './tasks.ts';
 

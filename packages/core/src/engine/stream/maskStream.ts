@@ -34,10 +34,17 @@ export async function* maskStream<Event extends StreamEvent>(
       texts.delete(other);
       if (event.mode !== 'restarted') yield* restOf(text);
     }
-    if (isText) yield* maskedPieces(event, key, texts);
+    if (isText) yield* maskedPieces(withoutPiece(event), key, texts);
     else yield event.mode === 'gate' ? { ...event, gate: shownGate(event.gate) } : await maskInTurns(event);
   }
   for (const text of texts.values()) yield* restOf(text);
+}
+
+/** What is masked as a text is not shown as it came, too. */
+function withoutPiece<Event extends StreamEvent>(event: Event): Event {
+  if (event.mode !== 'messages') return event;
+  const { chunk: _, metadata: __, ...shown } = event;
+  return shown as Event;
 }
 
 /** The part of a text that can be shown by now. */

@@ -141,6 +141,7 @@ interface ValuesPlace {
 interface End {
   readonly status: 'completed';
   readonly reason: string | null;
+  readonly turn?: string;
 }
 
 const tellers = new WeakMap<object, string>();
@@ -174,6 +175,8 @@ export async function readEvent(
       };
     case 'end':
       return { seq, mode, ...(refers as End) };
+    case 'turn':
+      return { seq, mode, ...(refers as { readonly turn: string }) };
     case 'custom':
     case 'updates':
     case 'values': {

@@ -2,6 +2,8 @@ import type { Callbacks } from '@langchain/core/callbacks/manager';
 import { onAbort } from '../../events/onAbort.ts';
 import type { CommitBarrier } from '../../state/commits/CommitBarrier.ts';
 import type { StreamRecord } from '../../state/events/StreamStore.ts';
+import type { QueuedTurnStore } from '../../state/threads/QueuedTurnStore.ts';
+import type { ThreadInputStore } from '../../state/threads/ThreadInputStore.ts';
 import type { ThreadStore } from '../../state/threads/ThreadStore.ts';
 import { hasEnded } from '../../state/threads/threadRecords.ts';
 import type { DriveStops } from '../execution/StopControl.ts';
@@ -20,11 +22,24 @@ export interface StreamOptions<Mode extends StreamMode = StreamMode> {
    * reading, the oldest one that is kept
    */
   readonly after?: number;
+  /**
+   * Read on over the ends of the run and its turns, until `signal` is aborted or the run is deleted. The beginnings of turns
+   * are events then. Only with `null` as input. @defaultValue false
+   */
+  readonly overTurns?: boolean;
+}
+
+/** What a reader asks for. */
+export interface ReadOptions extends StreamOptions {
+  /** Key of the turn to read: from its beginning, which may be still to come, to its end. @defaultValue the run */
+  readonly turn?: string | undefined;
 }
 
 export interface StreamParts extends Pick<StreamSources, 'saver' | 'valuesAt'> {
   readonly store: Pick<StreamSources, 'checkpoints' | 'sessions'> & {
-    readonly threads: Pick<ThreadStore, 'require'>;
+    readonly threads: Pick<ThreadStore, 'get' | 'require'>;
+    readonly inputs: Pick<ThreadInputStore, 'find' | 'latest'>;
+    readonly queue: Pick<QueuedTurnStore, 'find'>;
     readonly outlet: CommitBarrier;
   };
   readonly streams: RunStreams;
@@ -46,10 +61,19 @@ interface StreamQuery {
   readonly modes: ReadonlySet<string>;
   readonly subgraphs: boolean;
   readonly after: number | undefined;
+  /** Its key, where one turn is read. */
+  readonly turn: string | undefined;
+  readonly overTurns: boolean;
 }
 
 /** @throws RangeError, TypeError for options that are not of their shape. */
-function streamQuery({ streamMode = 'updates', subgraphs = false, after }: StreamOptions): StreamQuery {
+function streamQuery({
+  streamMode = 'updates',
+  subgraphs = false,
+  after,
+  turn,
+  overTurns = false,
+}: ReadOptions): StreamQuery {
   const asked: readonly StreamMode[] = typeof streamMode === 'string' ? [streamMode] : streamMode;
   if (!Array.isArray(asked)) throw new TypeError('streamMode must be a string or a list of strings.');
   const unknown = asked.find((mode) => !MODES.includes(mode));
@@ -57,10 +81,12 @@ function streamQuery({ streamMode = 'updates', subgraphs = false, after }: Strea
     throw new RangeError(`streamMode: unknown mode "${String(unknown)}", expected ${MODES.join(', ')}.`);
   }
   if (typeof subgraphs !== 'boolean') throw new TypeError('subgraphs must be true or false.');
+  if (typeof overTurns !== 'boolean') throw new TypeError('overTurns must be true or false.');
+  if (overTurns && turn !== undefined) throw new TypeError('Expected either turn or overTurns.');
   if (after !== undefined && !(Number.isSafeInteger(after) && after >= 0)) {
     throw new RangeError(`Expected after to be a whole number of at least 0, got ${String(after)}.`);
   }
-  return { modes: new Set(asked), subgraphs, after };
+  return { modes: new Set(asked), subgraphs, after, turn, overTurns };
 }
 
 /**
@@ -70,11 +96,13 @@ function streamQuery({ streamMode = 'updates', subgraphs = false, after }: Strea
  */
 export async function* streamRun(
   threadId: string,
-  { signal, abort, drain, callbacks, ...options }: StreamOptions & DriveCall & DriveStops,
+  { signal, abort, drain, callbacks, ...options }: ReadOptions & DriveCall & DriveStops,
   drive: Drive | null,
   parts: StreamParts,
 ): AsyncGenerator<StreamEvent, void> {
   const query = streamQuery(options);
+  if (drive !== null && query.overTurns)
+    throw new TypeError('overTurns: only for a stream that reads, with `null` as input.');
   if (drive === null) yield* readStream(threadId, query, parts, signal ?? abort ?? drain);
   else yield* driveStream(threadId, query, parts, { drive, drain, callbacks });
 }
@@ -86,12 +114,63 @@ async function* readStream(
   parts: StreamParts,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<StreamEvent, void> {
-  const { threads } = parts.store;
-  const isEnded = (): boolean => hasEnded(threads.require(threadId).status);
-  isEnded();
-  const after = query.after ?? Math.max(0, parts.streams.store.firstSeq(threadId) - 1);
-  const last = yield* followFrom(threadId, { ...query, after }, parts, { hasEnded: isEnded, signal });
-  if (last === 0 && signal?.aborted !== true) throw notKept(threadId, 'not recorded', {});
+  parts.store.threads.require(threadId);
+  const live = query.modes.has('messages') ? parts.streams.liveTokens(threadId, query.subgraphs) : null;
+  try {
+    const after = await whenBegun(threadId, query, parts, signal);
+    if (after === null) return;
+    const until = { hasEnded: () => isReadOver(threadId, query, parts), signal, tokens: live?.tokens };
+    const last = yield* followFrom(threadId, { ...query, after }, parts, until);
+    const isExpected = signal?.aborted === true || query.overTurns;
+    if (last === 0 && !isExpected) throw notKept(threadId, 'not recorded', {});
+  } finally {
+    live?.end();
+  }
+}
+
+/** Where a reader begins, once what it reads has begun; `null` where that will not be, or `signal` is aborted before. */
+async function whenBegun(
+  threadId: string,
+  query: StreamQuery,
+  parts: StreamParts,
+  signal: AbortSignal | undefined,
+): Promise<number | null> {
+  const news = parts.streams.news(threadId);
+  try {
+    for (;;) {
+      const begin = beginOf(threadId, query, parts);
+      if (begin !== null) return begin;
+      if (signal?.aborted === true || isReadOver(threadId, query, parts)) return null;
+      await news.next(signal);
+    }
+  } finally {
+    news.stop();
+  }
+}
+
+/**
+ * The position before the first event that is read; `null` for a turn that has not begun.
+ *
+ * @throws DevsError `STREAM_NOT_KEPT` for a turn whose beginning is not kept.
+ */
+function beginOf(threadId: string, { turn, after }: StreamQuery, parts: StreamParts): number | null {
+  const { store } = parts.streams;
+  if (turn === undefined) return after ?? Math.max(0, store.firstSeq(threadId) - 1);
+  const begun = store.turnSeq(threadId, turn);
+  if (begun !== null) return Math.max(begun, after ?? 0);
+  if (parts.store.inputs.find(threadId, turn) === null) return null;
+  throw notKept(threadId, store.lastSeq(threadId) === 0 ? 'not recorded' : 'trimmed', {});
+}
+
+/** Whether nothing is to come of what is read. */
+function isReadOver(threadId: string, { turn, overTurns }: StreamQuery, { store }: StreamParts): boolean {
+  if (overTurns) return store.threads.get(threadId) === null;
+  const { status } = store.threads.require(threadId);
+  if (turn === undefined) return hasEnded(status);
+  const latest = store.inputs.latest(threadId)?.key;
+  if (latest === turn) return hasEnded(status);
+  if (store.inputs.find(threadId, turn) !== null) return true;
+  return (store.queue.find(threadId, turn)?.droppedAt ?? null) !== null;
 }
 
 /** Events of a stream that were there. */
@@ -100,25 +179,31 @@ export interface StreamedSoFar {
   /** Position of the last one that was read, also of those that were not asked for. */
   readonly last: number;
   readonly isMore: boolean;
+  /** Whether no more will come. */
+  readonly isOver: boolean;
 }
 
 /** The next few events of a run in a copy of its file, to which nothing comes. */
 export async function streamedSoFar(
   threadId: string,
-  options: StreamOptions,
+  options: ReadOptions,
   parts: StreamParts,
 ): Promise<StreamedSoFar> {
   const query = streamQuery(options);
   const { store } = parts.streams;
-  let last = query.after ?? Math.max(0, store.firstSeq(threadId) - 1);
+  const isOver = isReadOver(threadId, query, parts);
+  const begin = beginOf(threadId, query, parts);
+  if (begin === null) return { events: [], last: query.after ?? 0, isMore: false, isOver };
+  let last = begin;
   assertThere(threadId, last, store.lastSeq(threadId));
   const page = store.page(threadId, last);
   const events: StreamEvent[] = [];
   for (const event of page) {
+    if (isOfNextTurn(event, query)) return { events, last, isMore: false, isOver: true };
     last = positionAfter(threadId, last, event);
     if (isAsked(event, query)) events.push(await readEvent(threadId, event, sourcesOf(parts)));
   }
-  return { events, last, isMore: page.length > 0 };
+  return { events, last, isMore: page.length > 0, isOver };
 }
 
 /**
@@ -140,8 +225,7 @@ async function* driveStream(
   const forget = onAbort(drain, () => stop.abort());
   let hasEnded = false;
   const live = query.modes.has('messages') ? streams.liveTokens(threadId, query.subgraphs) : null;
-  const heard = live === null ? callbacks : live.tokens.among(callbacks);
-  const driven = drive({ drain: stop.signal, ...(heard && { callbacks: heard }) }).finally(() => {
+  const driven = drive({ drain: stop.signal, ...(callbacks && { callbacks }) }).finally(() => {
     hasEnded = true;
     live?.end();
     streams.wake(threadId);
@@ -198,6 +282,7 @@ async function* followTold(
     const events = store.page(threadId, last);
     if (events.length > 0) await outlet.pending();
     for (const event of events) {
+      if (isOfNextTurn(event, query)) return last;
       last = positionAfter(threadId, last, event);
       yield* tokensBefore(tokens, event.seq);
       if (isAsked(event, query)) yield await readEvent(threadId, event, sources);
@@ -227,7 +312,12 @@ function positionAfter(threadId: string, last: number, { seq }: StreamRecord): n
   return seq;
 }
 
-function isAsked({ mode, ns }: StreamRecord, { modes, subgraphs }: StreamQuery): boolean {
+/** Where one turn is read, it is over where another begins. */
+const isOfNextTurn = ({ mode }: StreamRecord, { turn }: StreamQuery): boolean =>
+  mode === 'turn' && turn !== undefined;
+
+function isAsked({ mode, ns }: StreamRecord, { modes, subgraphs, overTurns }: StreamQuery): boolean {
+  if (mode === 'turn') return overTurns;
   if (mode === 'gate' || mode === 'end') return true;
   return modes.has(mode) && (ns === '' || mode === 'custom' || subgraphs);
 }

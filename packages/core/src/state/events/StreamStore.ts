@@ -5,7 +5,7 @@ import { equalBytes, hashBytes, plainBytes } from '../blobs/BlobStore.ts';
 import type { TypedBytes } from '../checkpoints/checkpointRecords.ts';
 import { parseStored, sealNumber, useSeals } from '../rows/rows.ts';
 
-export type RecordedMode = 'updates' | 'values' | 'custom' | 'gate' | 'end';
+export type RecordedMode = 'updates' | 'values' | 'custom' | 'gate' | 'end' | 'turn';
 
 /** Where in the file a chunk is, as JSON, or its masked value. */
 export type StreamBody = { readonly refers: unknown } | { readonly value: TypedBytes };
@@ -29,7 +29,8 @@ export interface StreamRecord {
   readonly body: StreamBody;
 }
 
-interface StreamRow extends Pick<StreamRecord, 'seq' | 'mode' | 'ns'> {
+interface StreamRow extends Pick<StreamRecord, 'seq' | 'ns'> {
+  readonly mode: Exclude<RecordedMode, 'turn'>;
   readonly refersJson: string | null;
   readonly type: string | null;
   readonly value: Buffer | null;
@@ -56,6 +57,15 @@ const SELECT_PAGE = `
 const SELECT_FIRST = 'SELECT min(seq) FROM stream_events WHERE thread_id = ?';
 const SELECT_LAST = 'SELECT max(seq) FROM stream_events WHERE thread_id = ?';
 
+const SELECT_TURN =
+  "SELECT seq FROM stream_events WHERE thread_id = ? AND scope = 'turn ' || ? AND ordinal = 0";
+
+/** The table has no mode of its own for the beginning of a turn: its row is an `end` in a scope that no end has. */
+const TURN_SCOPE = 'turn ';
+
+/** The scope in which the beginning of a turn is told, by its key. */
+export const turnScope = (turn: string): string => `${TURN_SCOPE}${turn}`;
+
 const TRIM = 'DELETE FROM stream_events WHERE thread_id = ? AND seq <= ?';
 
 /** Rows that are deleted together, so that not every row costs a second statement. */
@@ -69,6 +79,7 @@ const statementsOf = (db: Database) => ({
   page: prepare<[string, number, number], StreamRow>(db, SELECT_PAGE),
   first: prepare<[string], number | null>(db, SELECT_FIRST).pluck(),
   last: prepare<[string], number | null>(db, SELECT_LAST).pluck(),
+  turn: prepare<[string, string], number>(db, SELECT_TURN).pluck(),
   trim: prepare<[string, number]>(db, TRIM),
 });
 
@@ -89,7 +100,8 @@ export class StreamStore {
    */
   append(threadId: string, { mode, ns, once, body }: NewStreamEvent, keep: number): boolean {
     const { scope, ordinal } = once ?? { scope: null, ordinal: null };
-    const seq = this.#statements.insert.get({ threadId, mode, ns, scope, ordinal, ...bodyColumns(body) });
+    const row = { threadId, mode: mode === 'turn' ? 'end' : mode, ns, scope, ordinal };
+    const seq = this.#statements.insert.get({ ...row, ...bodyColumns(body) });
     if (seq === undefined) return false;
     if (seq % TRIM_EVERY === 0 && seq > keep) this.#statements.trim.run(threadId, seq - keep);
     return true;
@@ -118,6 +130,11 @@ export class StreamStore {
   lastSeq(threadId: string): number {
     return this.#statements.last.get(threadId) ?? 0;
   }
+
+  /** The event that begins a turn; `null` where that is not kept, or the turn has not begun. */
+  turnSeq(threadId: string, turn: string): number | null {
+    return this.#statements.turn.get(threadId, turn) ?? null;
+  }
 }
 
 function bodyColumns(body: NewStreamEvent['body']): object {
@@ -128,10 +145,11 @@ function bodyColumns(body: NewStreamEvent['body']): object {
 }
 
 function toRecord(threadId: string, row: StreamRow): StreamRecord {
-  const { seq, mode, ns, scope, ordinal, refersJson, type, value, sha256, seal } = row;
-  const sealed = [threadId, seq, mode, ns, scope, ordinal, refersJson, type, sha256];
+  const { seq, mode: stored, ns, scope, ordinal, refersJson, type, value, sha256, seal } = row;
+  const sealed = [threadId, seq, stored, ns, scope, ordinal, refersJson, type, sha256];
   if (seal !== null && seal !== sealNumber(sealed)) throw streamCorrupt(threadId, seq, 'was replaced');
-  const event = { seq, mode, ns, scope };
+  const mode = stored === 'end' && scope?.startsWith(TURN_SCOPE) === true ? 'turn' : stored;
+  const event = { seq, mode, ns, scope } as const;
   if (refersJson !== null) {
     return {
       ...event,

@@ -99,7 +99,7 @@ describe.each(['v1', 'v2'] as const)('recordCalls() with the tools of %s', (vers
     };
     const expected = await streamOf('plain', []);
     expect(await streamOf('run', [recordCalls()])).toEqual(expected);
-    expect(expected).toEqual(['All', ' is', ' said', ' and', ' done.', 'updates', 'end']);
+    expect(expected).toEqual(['All', ' is', ' said', ' and', ' done.', '', 'updates', 'end']);
   });
 
   test('records each call with its usage, and asks about two of four side by side', async ({ db }) => {

@@ -40,21 +40,19 @@ describe('what models say', () => {
   test('is told of tasks until its reader has ended', ({ db }) => {
     const streams = new RunStreams(db, 10);
     const { tokens, end } = streams.liveTokens('run', false);
+    const { voices } = streams.voices('run');
     const recorder = streams.recorder({ threadId: 'run', epoch: 1 } as never, []);
     const say = (call: string): void => {
       const metadata = { langgraph_checkpoint_ns: 'ask:T1' };
-      tokens.handleChatModelStart({} as never, [], call, undefined, {}, [], metadata);
-      tokens.handleLLMEnd({ generations: [[{ text: call }]] }, call);
+      voices.handleChatModelStart({} as never, [], call, undefined, {}, [], metadata);
+      voices.handleLLMEnd({ generations: [[{ text: call }]] }, call);
     };
     recorder?.taskBegins(TASK);
     say('one');
     end();
     recorder?.taskBegins(TASK);
     say('two');
-    expect(tokens.before().map((event) => [event.mode, event.attempt])).toEqual([
-      ['messages', 1],
-      ['messages', 1],
-    ]);
+    expect(tokens.before().map((event) => [event.mode, event.attempt])).toEqual([['messages', 1]]);
   });
 });
 

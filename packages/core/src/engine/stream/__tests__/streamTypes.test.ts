@@ -2,7 +2,7 @@ import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { describe, expectTypeOf } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { durable } from '../../app/durable.ts';
-import type { GateOpenedEvent, RestartedEvent, RunEnded, TokensChunk } from '../StreamEvent.ts';
+import type { GateOpenedEvent, RestartedEvent, RunEnded, TokensChunk, TurnBegun } from '../StreamEvent.ts';
 
 const State = Annotation.Root({ count: Annotation<number>() });
 
@@ -18,13 +18,15 @@ describe('the type of a stream', () => {
   test('has the modes that were asked for, and gates and ends', ({ db }) => {
     const app = durable(counting(), { db });
     const updates = () => app.stream('run', { count: 1 });
-    expectTypeOf<EventOf<ReturnType<typeof updates>>['mode']>().toEqualTypeOf<'updates' | 'gate' | 'end'>();
+    expectTypeOf<EventOf<ReturnType<typeof updates>>['mode']>().toEqualTypeOf<
+      'updates' | 'gate' | 'turn' | 'end'
+    >();
     const several = () => app.stream('run', null, { streamMode: ['values', 'custom'] });
     type Several = EventOf<ReturnType<typeof several>>;
-    expectTypeOf<Several['mode']>().toEqualTypeOf<'values' | 'custom' | 'gate' | 'end'>();
+    expectTypeOf<Several['mode']>().toEqualTypeOf<'values' | 'custom' | 'gate' | 'turn' | 'end'>();
     const tokens = () => app.stream('run', undefined, { streamMode: 'messages' });
     expectTypeOf<EventOf<ReturnType<typeof tokens>>>().toEqualTypeOf<
-      TokensChunk | RestartedEvent | GateOpenedEvent | RunEnded
+      TokensChunk | RestartedEvent | GateOpenedEvent | TurnBegun | RunEnded
     >();
   });
 

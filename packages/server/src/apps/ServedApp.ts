@@ -1,0 +1,15 @@
+import type { DurableApp } from '@devs/core/langgraph';
+
+/** What the server uses of an app of `durable()`. */
+export type ServedApp = Pick<
+  DurableApp<unknown, unknown, unknown>,
+  | ('cancel' | 'create' | 'decide' | 'delete' | 'fork' | 'gates' | 'get' | 'getState' | 'getStateHistory')
+  | ('list' | 'result' | 'start' | 'stream' | 'turns' | 'updateMetadata' | 'updateState' | 'values' | 'work')
+  | ('file' | 'fingerprint' | 'graph' | 'memory' | 'queue' | 'runs')
+>;
+
+/** An app under the name that clients call it. */
+export interface Assistant {
+  readonly name: string;
+  readonly app: ServedApp;
+}

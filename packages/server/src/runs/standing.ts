@@ -1,0 +1,70 @@
+import type { RunDetails } from '@devs/core/langgraph';
+import type { ServedApp } from '../apps/ServedApp.ts';
+import { notFound } from '../http/ApiError.ts';
+
+/** One input of a thread and what became of it: a run in LangGraph's words. */
+export type Turn = Awaited<ReturnType<ServedApp['turns']>>[number];
+
+/** In LangGraph's words. */
+export type RunStatus = 'pending' | 'running' | 'success' | 'error' | 'interrupted';
+export type ThreadStatus = 'idle' | 'busy' | 'interrupted' | 'error';
+
+type Standing = Pick<RunDetails, 'status'> & { readonly gates: readonly unknown[] };
+
+export function threadStatusOf({ status, gates }: Standing): ThreadStatus {
+  if (status === 'failed' || status === 'dead_letter') return 'error';
+  if (status === 'waiting' && gates.length > 0) return 'interrupted';
+  return status === 'created' || status === 'running' || status === 'waiting' ? 'busy' : 'idle';
+}
+
+/** @param asks - Whether the thread waits for an answer. */
+export function runStatusOf({ status }: Pick<Turn, 'status'>, asks: boolean): RunStatus {
+  switch (status) {
+    case 'queued':
+    case 'created':
+      return 'pending';
+    case 'completed':
+      return 'success';
+    case 'failed':
+    case 'dead_letter':
+      return 'error';
+    case 'waiting':
+      return asks ? 'interrupted' : 'running';
+    case 'cancelled':
+    case 'paused':
+      return 'interrupted';
+    default:
+      return 'running';
+  }
+}
+
+/** @throws ApiError */
+export async function requireTurn(app: ServedApp, thread: string, run: string): Promise<Turn> {
+  const turn = (await app.turns(thread)).find((each) => turnId(thread, each) === run);
+  if (turn === undefined) throw notFound(`Run "${run.slice(0, 80)}"`);
+  return turn;
+}
+
+/** A run that a program started without a turn key is called like its thread. */
+export const turnId = (thread: string, { turn }: Pick<Turn, 'turn'>): string => turn ?? thread;
+
+/** Whether nothing happens to a turn until somebody acts: it has ended, was paused, or asks. */
+export async function isSettled(app: ServedApp, thread: string, run: string): Promise<boolean> {
+  const { status } = await requireTurn(app, thread, run);
+  if (status === 'queued' || status === 'created' || status === 'running') return false;
+  if (status !== 'waiting' && status !== 'paused') return true;
+  if (await isDue(app, thread)) return false;
+  const info = await app.get(thread);
+  if (info?.isDriven === true) return false;
+  return status === 'paused' || (await app.gates(thread)).length > 0;
+}
+
+/** Whether a worker would take it. */
+async function isDue(app: ServedApp, thread: string): Promise<boolean> {
+  for (let after: string | undefined; ; ) {
+    const page = await app.list({ idPrefix: thread, due: true, ...(after !== undefined && { after }) });
+    if (page.runs.some(({ id }) => id === thread)) return true;
+    if (page.next === null) return false;
+    after = page.next;
+  }
+}
