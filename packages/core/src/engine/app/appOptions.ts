@@ -114,7 +114,7 @@ const METHODS = {
   } satisfies OptionNames<WorkOptions>,
   getState: { checkpointId: true, subgraphs: true } satisfies OptionNames<SnapshotOptions>,
   getStateHistory: { limit: true, before: true, filter: true } satisfies OptionNames<HistoryOptions>,
-  updateState: { asNode: true, by: true } satisfies OptionNames<StateUpdate>,
+  updateState: { asNode: true, config: true, by: true } satisfies OptionNames<StateUpdate>,
   acceptGraph: { by: true, renamed: true, removed: true } satisfies OptionNames<GraphAcceptance>,
   revive: { by: true },
   prune: { keepLast: true, pinned: true } satisfies OptionNames<Retention>,

@@ -1,11 +1,12 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
-import { isCommand } from '@langchain/langgraph';
+import { INTERRUPT, isCommand, START } from '@langchain/langgraph';
 import type { ChannelVersions, Checkpoint, CheckpointMetadata } from '@langchain/langgraph-checkpoint';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import type { EventSink } from '../../events/events.ts';
 import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
 import { isOfExecution } from '../../state/steps/stepRecords.ts';
 import type { Lease } from '../../state/threads/threadRecords.ts';
+import { namespacePath } from '../breakpoints/Breakpoint.ts';
 import type { Engine } from '../drive/Engine.ts';
 import { holdLease, releasing, threadBusy } from '../drive/lease.ts';
 import { isOver, runError } from '../drive/outcome.ts';
@@ -18,6 +19,7 @@ import { configOf, requiredNamespace } from '../saver/checkpointConfig.ts';
 import { DelegatingSaver } from '../saver/DelegatingSaver.ts';
 import { isOutput } from '../saver/openQuestions.ts';
 import type { StagedCheckpoint } from '../saver/SqliteSaver.ts';
+import { type InnerGraph, innerGraphAt, type Subgraph } from './updateSubgraph.ts';
 
 // Puts a checkpoint on top of a run from outside: LangGraph computes it, and one transaction stores it.
 
@@ -55,6 +57,8 @@ export interface StagedWrite {
   readonly id: string;
   /** In the caller's transaction. */
   readonly save: () => void;
+  /** Of a graph inside a node; for the run's own graph all that is open is asked anew. */
+  readonly inside?: Pick<InnerGraph, 'asksAnew' | 'stays'>;
 }
 
 /** Makes a placement ready; the lease need not be held yet. */
@@ -73,15 +77,20 @@ export async function stageUpdate(
 
 /** Stores a placement, with all that belongs to it. @throws DevsError `LEASE_LOST` */
 export function storePlacement(
-  { lease, id, save }: StagedWrite,
+  { lease, id, save, inside }: StagedWrite,
   record: RecordUpdate,
   { store }: Pick<Engine, 'store'>,
 ): void {
+  const { threadId } = lease;
   store.commitUnder(lease, (emit) => {
     save();
-    withdrawQuestions(lease.threadId, store);
-    store.steps.abandon(lease.threadId);
-    store.waits.keepOnly(lease.threadId, []);
+    if (inside !== undefined) {
+      store.sessions.withdraw(threadId, inside.asksAnew);
+    } else {
+      withdrawQuestions(threadId, store);
+      store.steps.abandon(threadId);
+    }
+    store.waits.keepOnly(threadId, inside?.stays ?? []);
     record(emit, id);
   });
 }
@@ -112,10 +121,15 @@ const COPY = '__copy__';
 async function stagedUpdate(
   threadId: string,
   placement: CheckpointUpdate,
-  { graph, saver }: Pick<Engine, 'graph' | 'saver'>,
+  { graph, saver }: { readonly graph: Subgraph; readonly saver: Engine['saver'] },
+  checkpointNs = '',
 ): Promise<StagedUpdate> {
   const capture = new CapturingSaver(saver);
-  const configurable = { thread_id: threadId, checkpoint_ns: '', __pregel_checkpointer: capture };
+  const configurable = {
+    thread_id: threadId,
+    checkpoint_ns: checkpointNs,
+    __pregel_checkpointer: capture,
+  };
   if ('copyOf' in placement) {
     const at = { configurable: { ...configurable, checkpoint_id: placement.copyOf } };
     if ((await saver.getTuple(at)) === undefined) throw stagedCheckpointMissing(threadId, placement.copyOf);
@@ -124,6 +138,33 @@ async function stagedUpdate(
     await graph.updateState({ configurable }, placement.update, placement.node);
   }
   return capture.captured();
+}
+
+/** Makes an update of a graph inside a node ready. The nodes around it run again, and their interrupts are no more. */
+async function stageInside(
+  lease: FencedLease,
+  placement: CheckpointUpdate,
+  inside: InnerGraph,
+  { saver }: Pick<Engine, 'saver'>,
+): Promise<StagedWrite> {
+  const { threadId, epoch } = lease;
+  const { graph, checkpointNs, around } = inside;
+  const { config, staged } = await stagedUpdate(threadId, placement, { graph, saver }, checkpointNs);
+  const driven = ({ configurable }: RunnableConfig): RunnableConfig => ({
+    configurable: { ...configurable, lease_thread_id: threadId, lease_epoch: epoch },
+  });
+  const { checkpoint_id } = config.configurable ?? {};
+  const at = { configurable: { thread_id: threadId, checkpoint_ns: checkpointNs, checkpoint_id } };
+  const writes = [
+    await saver.stage(driven(at), staged),
+    ...(await Promise.all(
+      around.map((task) => saver.stageWrites(driven(task.config), [[INTERRUPT, []]], task.taskId, '')),
+    )),
+  ];
+  const save = (): void => {
+    for (const write of writes) write();
+  };
+  return { lease, id: staged.checkpoint.id, save, inside };
 }
 
 const stagedCheckpointMissing = (threadId: string, checkpointId: string): DevsError =>
@@ -183,12 +224,17 @@ const inTheMiddle = (threadId: string, node: string): DevsError =>
 export interface StateUpdate {
   /** The node that would have returned the values. @defaultValue the one that LangGraph finds to have run last */
   readonly asNode?: string;
+  /**
+   * The graph that is updated: the `config` of its state, as `getState(id, { subgraphs: true })` has it in `tasks`.
+   * @defaultValue the run's own
+   */
+  readonly config?: RunnableConfig;
   readonly by: Principal;
 }
 
 type UpdatingEngine = Pick<Engine, 'graph' | 'saver' | 'shape' | 'store'>;
 
-type UpdateRefusal = 'ended' | 'not_begun' | 'in_hand' | 'answer_pending' | 'not_taken';
+type UpdateRefusal = 'ended' | 'not_begun' | 'in_hand' | 'answer_pending' | 'moved_on' | 'not_taken';
 
 /**
  * Writes values into the state of a run between two visits, as if a node had returned them. Its open questions are asked
@@ -197,45 +243,65 @@ type UpdateRefusal = 'ended' | 'not_begun' | 'in_hand' | 'answer_pending' | 'not
 export async function updateRun(
   threadId: string,
   values: unknown,
-  { asNode, by }: StateUpdate,
+  update: StateUpdate,
   engine: UpdatingEngine,
 ): Promise<RunnableConfig> {
-  const human = asHuman(by, threadId, 'update the state of');
-  assertUpdate(values, asNode, engine.shape);
+  const human = asHuman(update.by, threadId, 'update the state of');
   const { store } = engine;
   for (;;) {
-    const epoch = (await assertBetween(threadId, engine)) + 1;
-    await engine.saver.dumpInput(values, `the update of run "${threadId}"`, 'values');
-    const staged = await stageOrRefuse(
-      { threadId, epoch },
-      { node: asNode, update: values as object | null },
-      engine,
-    );
+    const staged = await stageBetween(threadId, values, update, engine);
     const held = await holdLease(store.runs, threadId);
     const isPlaced = await releasing(held, async () => {
       // A run that was driven in between is looked at again.
-      if (held.lease.epoch !== epoch) return false;
+      if (held.lease.epoch !== staged.lease.epoch) return false;
       storePlacement(
         staged,
         (emit, checkpointId) => {
           assertNothingAnswered(threadId, store);
           const principal = principalText(human);
           store.threads.reopen(held.lease, 'paused', `state updated by ${principal}`);
-          const payload = {
-            principal,
-            checkpointId,
-            channels: isOfEntrypoint(engine.shape) ? RETURN_CHANNELS : Object.keys(values ?? {}),
-            node: asNode ?? null,
-          };
-          emit('STATE_UPDATED', payload, { threadId });
+          const isValue = staged.checkpointNs === '' && isOfEntrypoint(engine.shape);
+          const channels = isValue ? RETURN_CHANNELS : Object.keys(values ?? {});
+          emit('STATE_UPDATED', { principal, checkpointId, channels, node: update.asNode ?? null }, { threadId });
           wake(threadId, checkpointId, store);
         },
         engine,
       );
       return true;
     });
-    if (isPlaced) return configOf({ threadId, checkpointNs: '', checkpointId: staged.id });
+    if (isPlaced) return configOf({ threadId, checkpointNs: staged.checkpointNs, checkpointId: staged.id });
   }
+}
+
+/** An update that is ready, made of what the run is like now. */
+async function stageBetween(
+  threadId: string,
+  values: unknown,
+  { asNode, config }: Omit<StateUpdate, 'by'>,
+  engine: UpdatingEngine,
+): Promise<StagedWrite & { readonly checkpointNs: string }> {
+  const { saver, store, shape } = engine;
+  if (config === undefined) assertUpdate(values, asNode, shape);
+  else store.threads.require(threadId);
+  const inside = config === undefined ? undefined : await innerGraphAt(threadId, config, engine);
+  if (inside === null)
+    throw updateRefused(threadId, 'moved_on', 'the subgraph has continued since its state was read');
+  if (inside !== undefined) assertUpdate(values, asNode, shapeOf(inside.graph));
+  const epoch = (await assertBetween(threadId, engine, inside)) + 1;
+  await saver.dumpInput(values, `the update of run "${threadId}"`, 'values');
+  const placement = { node: asNode, update: values as object | null };
+  const lease = { threadId, epoch };
+  const staged = await stageOrRefuse(threadId, () =>
+    inside === undefined
+      ? stageUpdate(lease, placement, engine)
+      : stageInside(lease, placement, inside, engine),
+  );
+  return { ...staged, checkpointNs: inside?.checkpointNs ?? '' };
+}
+
+function shapeOf({ nodes, streamChannelsAsIs: channels = [] }: Subgraph): Pick<GraphShape, 'nodes' | 'channels'> {
+  const names = Object.keys(nodes).filter((name) => name !== START);
+  return { nodes: names, channels: typeof channels === 'string' ? [channels] : channels };
 }
 
 /** For whoever waits for one of its gates: it is asked anew. */
@@ -246,7 +312,11 @@ function wake(threadId: string, checkpointId: string, { threads }: EngineStore):
 }
 
 /** @throws TypeError */
-function assertUpdate(values: unknown, node: string | undefined, { nodes, channels }: GraphShape): void {
+function assertUpdate(
+  values: unknown,
+  node: string | undefined,
+  { nodes, channels }: Pick<GraphShape, 'nodes' | 'channels'>,
+): void {
   const isValue = isOfEntrypoint({ channels });
   if (isCommand(values) || (!isValue && (typeof values !== 'object' || Array.isArray(values))))
     throw new TypeError('values: expected an object with channel values, or null');
@@ -266,6 +336,7 @@ const isOfEntrypoint = ({ channels }: Pick<GraphShape, 'channels'>): boolean =>
 async function assertBetween(
   threadId: string,
   { store, saver, graph, shape }: UpdatingEngine,
+  inside: InnerGraph | undefined,
 ): Promise<number> {
   const thread = store.threads.require(threadId);
   const { status, leaseEpoch } = thread;
@@ -279,6 +350,10 @@ async function assertBetween(
   const isBegun = latest?.turn === 1 || latest?.isTaken === true;
   if (tuple === undefined || !isBegun) throw updateRefused(threadId, 'not_begun', 'it has not started yet');
   assertNothingAnswered(threadId, store);
+  if (inside !== undefined) {
+    assertBetweenInside(threadId, inside, store);
+    return leaseEpoch;
+  }
   const { pendingWrites = [] } = tuple;
   const { tasks } = await graph.getState(tuple.config);
   const finished = new Set(pendingWrites.filter(([, name]) => isOutput(name)).map(([task]) => task));
@@ -290,6 +365,25 @@ async function assertBetween(
   return leaseEpoch;
 }
 
+/** The steps of its tasks are recorded by their ids; of graphs further inside, nobody can tell. */
+function assertBetweenInside(
+  threadId: string,
+  { checkpointNs, tasks, finished }: InnerGraph,
+  { steps, checkpoints }: EngineStore,
+): void {
+  const hasRecorded = steps.listForThread(threadId).some(({ state, lgTaskId }) => {
+    const [, inside, ...further] = state === 'failed' ? [] : lgTaskId.split('/');
+    return inside !== undefined && (tasks.includes(inside) || further.length > 1);
+  });
+  const begunInside = checkpoints.namespacesWithin({ threadId, checkpointNs });
+  const isDeep = begunInside.some(({ checkpointNs: each }) =>
+    tasks.some((id) => each.includes(`:${id}`) && steps.listForThread(threadId).length > 0),
+  );
+  if (finished === null && !hasRecorded && !isDeep) return;
+  const what = `a node of subgraph "${namespacePath(checkpointNs).join('|')}"`;
+  throw updateRefused(threadId, 'in_hand', `${what} has not finished and has recorded steps`);
+}
+
 /** An answer is for the visit that asked, which the update takes the place of. */
 function assertNothingAnswered(threadId: string, { sessions }: EngineStore): void {
   if (sessions.listClosed(threadId).every(({ status }) => status !== 'decided')) return;
@@ -297,20 +391,12 @@ function assertNothingAnswered(threadId: string, { sessions }: EngineStore): voi
 }
 
 /** What LangGraph, a reducer or an edge makes of the values is the caller's to know. */
-async function stageOrRefuse(
-  lease: StagedWrite['lease'],
-  placement: Parameters<typeof stageUpdate>[1],
-  engine: UpdatingEngine,
-): Promise<StagedWrite> {
+async function stageOrRefuse(threadId: string, stage: () => Promise<StagedWrite>): Promise<StagedWrite> {
   try {
-    return await stageUpdate(lease, placement, engine);
+    return await stage();
   } catch (error) {
     if (isDevsError(error)) throw error;
-    throw updateRefused(
-      lease.threadId,
-      'not_taken',
-      `the graph rejects the update: ${runError(error).message}`,
-    );
+    throw updateRefused(threadId, 'not_taken', `the graph rejects the update: ${runError(error).message}`);
   }
 }
 
@@ -320,6 +406,7 @@ const WAYS_OUT: Readonly<Record<UpdateRefusal, string>> = {
   in_hand:
     'Resume the run until the node has finished, or fork the run and update the fork, which executes the node again.',
   answer_pending: 'Resume the run first.',
+  moved_on: 'Read the state again, with its subgraphs.',
   not_taken: 'Correct the values, or set asNode to the node that would return them.',
 };
 

@@ -29,7 +29,7 @@ import { asThrowable } from '../execution/thrown.ts';
 import { shouldYield, yieldToEventLoop } from '../execution/yieldToEventLoop.ts';
 import type { DrivenConfig, InvokeOptions, PendingTask } from '../graph/EngineGraph.ts';
 import type { Goal } from '../graph/NodeEngine.ts';
-import { hasUnanswerable, openQuestions, type PendingQuestion } from '../saver/openQuestions.ts';
+import { hasHappened, hasUnanswerable, openQuestions, type PendingQuestion } from '../saver/openQuestions.ts';
 import { gateOpened, type RunStreamEvent, runEnded } from '../stream/RunStreams.ts';
 import { awaited, openWaits, waitReason, waitSuspension } from '../waits/waits.ts';
 import { readState, streamedCall } from './compiledGraph.ts';
@@ -178,7 +178,7 @@ export class ClaimedRun {
     if (stop !== null && stop.decision === null) return this.#wait(thread, [stop]);
     if (stop !== null && isRejection(stop.decision))
       return this.#end('cancelled', rejectedReason(stop.question));
-    const begun = new Set(tuple.pendingWrites?.map(([taskId]) => taskId));
+    const begun = new Set(tuple.pendingWrites?.filter(hasHappened).map(([taskId]) => taskId));
     const hasUnstarted = tasks.some(({ id }) => !begun.has(id));
     return this.#answerOrGoOn(thread, open, { tasks, values, hasUnstarted });
   }

@@ -44,7 +44,12 @@ export interface EngineGraph {
   getSubgraphs?(
     namespace?: string,
     recurse?: boolean,
-  ): Iterable<readonly [path: string, graph: Pick<EngineGraph, 'channels'>]>;
+  ): Iterable<
+    readonly [
+      path: string,
+      graph: Pick<EngineGraph, 'channels' | 'nodes' | 'streamChannelsAsIs' | 'getState' | 'updateState'>,
+    ]
+  >;
   invoke(input: unknown, config: DrivenConfig): Promise<unknown>;
   getState(config: RunnableConfig, options?: { readonly subgraphs?: boolean }): Promise<RunSnapshot<unknown>>;
   getStateHistory(

@@ -1,5 +1,5 @@
 import type { Interrupt } from '@langchain/langgraph';
-import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
+import type { CheckpointPendingWrite, CheckpointTuple } from '@langchain/langgraph-checkpoint';
 
 // LangGraph's reserved channels for what happened to a task, as opposed to what it produced.
 const INTERRUPT = '__interrupt__';
@@ -14,6 +14,12 @@ const CONTROL_CHANNELS: ReadonlySet<string> = new Set([
 /** Whether a pending write is something its task produced, and not what happened to it. */
 export function isOutput(channel: string): boolean {
   return !CONTROL_CHANNELS.has(channel);
+}
+
+/** Whether a pending write says what became of a task's last run: an answer does not, nor an interrupt that was taken back. */
+export function hasHappened([, channel, value]: CheckpointPendingWrite): boolean {
+  const isTakenBack = channel === INTERRUPT && Array.isArray(value) && value.length === 0;
+  return channel !== RESUME && !isTakenBack;
 }
 
 export interface OpenQuestion {

@@ -394,6 +394,12 @@ export class HitlSessionStore {
     return this.#write(() => this.#close.all(as, threadId, OPEN)).map((id) => this.require(id));
   }
 
+  /** Withdraws the open sessions of these interrupts: their nodes ask anew. */
+  withdraw(threadId: string, interruptIds: readonly string[]): void {
+    const ids = JSON.stringify(interruptIds);
+    this.#write(() => prepare<[string, string]>(this.#db, sql.WITHDRAW).run(threadId, ids));
+  }
+
   /** Withdraws what a run's turn has left, also what was answered: nobody takes it up once the next one begins. */
   closeTurn(threadId: string): void {
     this.#write(() => this.#close.all('cancelled', threadId, UNTAKEN));

@@ -92,6 +92,11 @@ export const MARK_RESUMED = `
 export const SELECT_WHETHER_DECIDED = `
   SELECT max(status = 'decided') FROM hitl_sessions WHERE thread_id = ? AND decided_at IS NOT NULL`;
 
+/** Of interrupts that are asked anew, by their ids: those may be the same again. */
+export const WITHDRAW = `
+  UPDATE hitl_sessions SET status = 'superseded', interrupt_id = 'void/' || id, ${UNSEALED}
+  WHERE thread_id = ? AND status = 'awaiting_approval' AND interrupt_id IN (SELECT value FROM json_each(?)) AND ${SOUND}`;
+
 export const CLOSE = `
   UPDATE hitl_sessions SET status = ?, ${UNSEALED}
   WHERE thread_id = ? AND status IN (SELECT value FROM json_each(?)) AND ${SOUND} RETURNING id`;

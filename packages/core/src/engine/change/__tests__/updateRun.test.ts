@@ -1,3 +1,4 @@
+import type { RunnableConfig } from '@langchain/core/runnables';
 import {
   Annotation,
   Command,
@@ -15,6 +16,7 @@ import { only } from '../../../../test/support/only.ts';
 import { doctor } from '../../../state/doctor/doctor.ts';
 import { ada, bob, type Own, OwnState, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../app/durable.ts';
+import type { Gate } from '../../gates/Gate.ts';
 import { internalsOf } from '../../file/appInternals.ts';
 import { step } from '../../node/step.ts';
 
@@ -204,6 +206,134 @@ test('an update lets a graph inside a node go on that had thrown an interrupt, a
   expect(values).toEqual(expected);
   expect(ran).toEqual(['plain', 'plain', 'own', 'own']);
   await expect(app.decide(gate, { value: 'late', by: ada })).rejects.toMatchObject({ code: 'GATE_STALE' });
+});
+
+describe('an update of a subgraph', () => {
+  const inner = async (graph: { getState: (...args: never[]) => Promise<unknown> }, ...at: unknown[]) => {
+    const { tasks } = (await graph.getState(...(at as never[]))) as {
+      readonly tasks: readonly { readonly state?: { readonly config: RunnableConfig } }[];
+    };
+    return only(tasks).state?.config as RunnableConfig;
+  };
+
+  const nested = (ran: string[]) =>
+    nestedAsking(async () => {
+      ran.push('first');
+      return { log: ['first'] };
+    });
+
+  test.for(['the subgraph', 'a subgraph of it'] as const)(
+    'lets %s go on from where it stands, as by LangGraph alone',
+    async (which, { db }) => {
+      const deep = (ran: string[]) =>
+        new StateGraph(Asking).addNode('around', nested(ran).compile()).addEdge(START, 'around');
+      const build = which === 'the subgraph' ? nested : deep;
+      const ran: string[] = [];
+      const at = { configurable: { thread_id: 'run' } };
+      const innermost = async (state: unknown): Promise<RunnableConfig> => {
+        let { tasks } = state as { readonly tasks: readonly { readonly state?: unknown }[] };
+        let found: unknown;
+        while (only(tasks).state !== undefined) {
+          found = only(tasks).state;
+          ({ tasks } = found as { readonly tasks: readonly { readonly state?: unknown }[] });
+        }
+        return (found as { readonly config: RunnableConfig }).config;
+      };
+      const plain = build(ran).compile({ checkpointer: new MemorySaver() });
+      await plain.invoke({ ok: false }, at);
+      await plain.updateState(await innermost(await plain.getState(at, { subgraphs: true })), { ok: true });
+      const expected = await plain.invoke(null, at);
+      expect(ran.splice(0)).toEqual(['first']);
+
+      const app = durable(build(ran), { db });
+      const gate = only((await app.run('run', { ok: false })).gates);
+      const config = await innermost(await app.getState('run', { subgraphs: true }));
+      const updated = await app.updateState('run', { ok: true }, { config, by: ada });
+      expect(updated.configurable).toMatchObject({ checkpoint_ns: config.configurable?.['checkpoint_ns'] });
+      expect(await app.gates('run')).toEqual([]);
+      await expect(app.decide(gate, { value: 'late', by: ada })).rejects.toMatchObject({ code: 'GATE_STALE' });
+      const { status, values } = await app.run('run');
+      expect(status).toBe('completed');
+      expect(values).toEqual(expected);
+      expect(ran).toEqual(['first']);
+      expect(doctor(db).ok).toBe(true);
+    },
+  );
+
+  test('that says nothing of the question is asked it again; one beside keeps its gate', async ({ db }) => {
+    const ran: string[] = [];
+    const graph = nested(ran)
+      .addNode('beside', () => ({ log: [interrupt<string, string>('beside?')] }))
+      .addEdge('before', 'beside');
+    const app = durable(graph, { db });
+    const { gates } = await app.run('run', { ok: false });
+    const [beside, asked] = ['beside?', 'Not yet.'].map((artifact) =>
+      only(gates.filter((gate) => gate.artifact === artifact)),
+    ) as [Gate, Gate];
+    const { tasks } = await app.getState('run', { subgraphs: true });
+    const state = tasks.find(({ name }) => name === 'outer')?.state as { readonly config: RunnableConfig };
+    await app.updateState('run', { log: ['by hand'] }, { config: state.config, asNode: 'first', by: ada });
+    expect(await app.gates('run')).toMatchObject([{ sessionId: beside.sessionId }]);
+
+    const again = (await app.run('run')).gates;
+    const anew = only(again.filter(({ artifact }) => artifact === 'Not yet.'));
+    expect(anew.sessionId).not.toBe(asked.sessionId);
+    expect(only(again.filter(({ artifact }) => artifact === 'beside?')).sessionId).toBe(beside.sessionId);
+    await app.decide(beside, { value: 'yes', by: ada });
+    expect(only((await app.run('run')).gates).sessionId).toBe(anew.sessionId);
+  });
+
+  test('is refused before anything is written', async ({ db }) => {
+    const app = durable(nested([]), { db });
+    await app.run('run', { ok: false });
+    const config = await inner(app as never, 'run', { subgraphs: true });
+    const before = writesOn(db);
+    const update = (values: object, given: object) =>
+      app.updateState('run', values as never, { config, by: ada, ...given } as never);
+    await expect(update({ nothing: 1 }, {})).rejects.toThrow('the graph has no channel "nothing"');
+    await expect(update({ ok: true }, { asNode: 'outer' })).rejects.toThrow('asNode: there is no node "outer"');
+    await expect(update({ ok: true }, { by: { kind: 'agent', id: 'a' } })).rejects.toMatchObject({
+      code: 'AGENT_MAY_NOT_DECIDE',
+    });
+    await expect(update({ ok: true }, { config: { configurable: { thread_id: 'run' } } })).rejects.toThrow(
+      'config: expected that of the state of a subgraph of run "run"',
+    );
+    const { configurable } = config;
+    const other = { configurable: { ...configurable, checkpoint_ns: 'before:1' } };
+    await expect(update({ ok: true }, { config: other })).rejects.toThrow('has no subgraph "before"');
+    const old = { configurable: { ...configurable, checkpoint_id: 'old' } };
+    await expect(update({ ok: true }, { config: old })).rejects.toMatchObject({
+      code: 'UPDATE_REFUSED',
+      context: { threadId: 'run', reason: 'moved_on' },
+    });
+    expect(writesOn(db)).toBe(before);
+  });
+
+  test('is refused while the node that asks has recorded a step, not for those before it', async ({ db }) => {
+    const ask = { recordsStep: true };
+    const subgraph = new StateGraph(Asking)
+      .addNode('first', async () => ({ log: [await step('call', () => 'first')] }))
+      .addNode('ask', async ({ ok }) => {
+        if (ask.recordsStep) await step('before', () => 'asked');
+        if (!ok) throw new NodeInterrupt('Not yet.');
+        return {};
+      })
+      .addEdge(START, 'first')
+      .addEdge('first', 'ask')
+      .compile();
+    const app = durable(new StateGraph(Asking).addNode('outer', subgraph).addEdge(START, 'outer'), { db });
+    await app.run('run', { ok: false });
+    const config = await inner(app as never, 'run', { subgraphs: true });
+    await expect(app.updateState('run', { ok: true }, { config, by: ada })).rejects.toMatchObject({
+      code: 'UPDATE_REFUSED',
+      context: { threadId: 'run', reason: 'in_hand' },
+    });
+    ask.recordsStep = false;
+    await app.run('other', { ok: false });
+    const there = await inner(app as never, 'other', { subgraphs: true });
+    await app.updateState('other', { ok: true }, { config: there, by: ada });
+    expect((await app.run('other')).values?.log).toEqual(['first']);
+  });
 });
 
 describe('an update of the state is refused', () => {
