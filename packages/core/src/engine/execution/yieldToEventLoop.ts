@@ -40,8 +40,8 @@ export const shouldYield = (sliceMs = SLICE_MS): boolean => performance.now() - 
  * Lets the event loop turn: `while (shouldYield()) await yieldToEventLoop();`. Asked for before each `await`, because one that is
  * not needed changes in what order nodes side by side go on.
  *
- * Those that wait go on in the order in which they came, each in a callback of its own: what it does up to its next wait is done
- * before the next one looks whether the turn is over. Else all would pass the look together, and work far beyond it.
+ * Those that wait go on in the order in which they came, each in a callback of its own: it works up to its next wait before the next
+ * one checks the time. Else all would pass the check together, and work far beyond it.
  */
 export async function yieldToEventLoop(): Promise<void> {
   do {

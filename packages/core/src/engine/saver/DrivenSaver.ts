@@ -212,7 +212,7 @@ export class DrivenSaver extends SqliteSaver {
     }
   }
 
-  /** Who reads the stream here has it before the next super-step, and may leave. Its tasks have ended: the event loop may turn. */
+  /** A reader here has the super-step before the next one, and may leave. Its tasks have ended: the event loop may turn. */
   async #shown(config: RunnableConfig): Promise<void> {
     if (this.#stream(config)?.isRead !== true) return;
     await whenFree(this.#db, () => commitLate(this.#db));
@@ -281,7 +281,7 @@ const FOUND_AGAIN: ReadonlySet<string> = new Set([INTERRUPT, RESUME]);
 /** Writes that are on disk before anybody sees them. */
 const PROMPT_CHANNELS: ReadonlySet<string> = new Set([ERROR, INTERRUPT, RESUME]);
 
-/** What is ready, once the event loop has had its turn. */
+/** After the turn of the event loop. */
 async function inTurn(staged: Promise<WriteTogether>): Promise<WriteTogether> {
   const write = await staged;
   while (shouldYield()) await yieldToEventLoop();
@@ -337,7 +337,7 @@ export interface StreamedWrite {
 
 /** Is told what a driven graph writes, before that is in the file, and adds what it streams of it. */
 export interface StreamedGraph {
-  /** Whether somebody in this process waits for what it tells. */
+  /** Whether a reader in this process waits for its events. */
   readonly isRead: boolean;
   /** A graph of this namespace looks for its checkpoint. */
   begins(ns: string): void;

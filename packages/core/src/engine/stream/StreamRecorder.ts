@@ -38,7 +38,7 @@ interface StreamSink {
   record(events: readonly NewStreamEvent[]): void;
   /** Something was committed. */
   wake(): void;
-  /** Whether somebody here waits for it. */
+  /** Whether a reader here waits. */
   isRead(): boolean;
   taskBegins(task: StreamedTask): void;
 }
