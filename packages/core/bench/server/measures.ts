@@ -158,8 +158,15 @@ export interface Kept {
   readonly bytesPerRun: number;
   /** Of the heap after a collection, at a fifth of the runs and at the end. */
   readonly heapMb: readonly [early: number, late: number];
-  /** Bytes of a run by table and index, largest first. */
-  readonly tables: Readonly<Record<string, number>>;
+  /** Of a run, by table and index, largest first. */
+  readonly tables: Readonly<Record<string, TableBytes>>;
+}
+
+/** Bytes of a table or an index. */
+export interface TableBytes {
+  readonly payload: number;
+  /** Of its pages: with what is free in them. */
+  readonly pages: number;
 }
 
 /** What so many short runs leave in memory and in the file. */
@@ -171,13 +178,15 @@ export async function kept(name: StandName, folder: string, runs: number): Promi
   await inTurn(stand, 'late', (runs * 4) / 5);
   const late = heapMb();
   const sizes = sizesOf(stand);
-  const tables = [...sizes].map(
-    ([table, bytes]) => [table, round((bytes - (before.get(table) ?? 0)) / runs, 0)] as const,
-  );
+  const tables = [...sizes].map(([table, now]) => {
+    const then = before.get(table) ?? { payload: 0, pages: 0 };
+    const each = (what: keyof TableBytes): number => round((now[what] - then[what]) / runs, 0);
+    return [table, { payload: each('payload'), pages: each('pages') }] as const;
+  });
   stand.db.pragma('wal_checkpoint(TRUNCATE)');
   const bytesPerRun = round(statSync(stand.db.name).size / runs, 0);
   stand.close();
-  const largest = tables.filter(([, bytes]) => bytes > 0).toSorted(([, a], [, b]) => b - a);
+  const largest = tables.filter(([, { pages }]) => pages > 0).toSorted(([, a], [, b]) => b.pages - a.pages);
   return { stand: name, runs, bytesPerRun, heapMb: [early, late], tables: Object.fromEntries(largest) };
 }
 
@@ -190,13 +199,14 @@ function heapMb(): number {
   return round(process.memoryUsage().heapUsed / MB);
 }
 
-/** Bytes of the pages of every table and index. */
-function sizesOf({ db }: Stand): ReadonlyMap<string, number> {
+/** Of every table and index. */
+function sizesOf({ db }: Stand): ReadonlyMap<string, TableBytes> {
   const rows = db
-    .prepare<[], [string, number]>('SELECT name, sum(pgsize) FROM dbstat GROUP BY name')
-    .raw()
+    .prepare<[], { readonly name: string } & TableBytes>(
+      'SELECT name, sum(payload) AS payload, sum(pgsize) AS pages FROM dbstat GROUP BY name',
+    )
     .all();
-  return new Map(rows);
+  return new Map(rows.map(({ name, payload, pages }) => [name, { payload, pages }]));
 }
 
 interface Opening {
