@@ -127,7 +127,10 @@ function report(): void {
     stored.map((it) => [it.stand, it.runs, round(it.bytesPerRun / 1024, 1), ...it.heapMb, ...it.rssMb]),
   );
   for (const { stand, tables } of stored)
-    print([`bytes of a run, ${stand}`, ''], Object.entries(tables).slice(0, 25));
+    print(
+      [`bytes of a run, ${stand}`, 'payload', 'pages'],
+      Object.entries(tables).map(([name, { payload, pages }]) => [name, payload, pages]),
+    );
   console.log(
     `${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, load ${range.least} to ${range.most}`,
   );

@@ -152,8 +152,15 @@ export interface Kept {
   readonly heapMb: readonly [early: number, late: number];
   /** Of the process, at the same moments. */
   readonly rssMb: readonly [early: number, late: number];
-  /** Bytes of a run by table and index, largest first. */
-  readonly tables: Readonly<Record<string, number>>;
+  /** Of a run, by table and index, largest first. */
+  readonly tables: Readonly<Record<string, TableBytes>>;
+}
+
+/** Bytes of a table or an index. */
+export interface TableBytes {
+  readonly payload: number;
+  /** Of its pages: with what is free in them. */
+  readonly pages: number;
 }
 
 export async function kept(folder: string, name: StandName, runs: number): Promise<Kept> {
@@ -163,13 +170,16 @@ export async function kept(folder: string, name: StandName, runs: number): Promi
   const early = memory();
   await inOrder((runs * 4) / 5, (run) => stand.run(`late-${run}`));
   const late = memory();
-  const tables = [...sizesOf(stand)].map(
-    ([table, bytes]) => [table, round((bytes - (before.get(table) ?? 0)) / runs, 0)] as const,
-  );
+  const sizes = sizesOf(stand);
+  const tables = [...sizes].map(([table, now]) => {
+    const then = before.get(table) ?? { payload: 0, pages: 0 };
+    const each = (what: keyof TableBytes): number => round((now[what] - then[what]) / runs, 0);
+    return [table, { payload: each('payload'), pages: each('pages') }] as const;
+  });
   stand.db.pragma('wal_checkpoint(TRUNCATE)');
   const bytesPerRun = round(statSync(stand.db.name).size / runs, 0);
   stand.close();
-  const largest = tables.filter(([, bytes]) => bytes > 0).toSorted(([, a], [, b]) => b - a);
+  const largest = tables.filter(([, { pages }]) => pages > 0).toSorted(([, x], [, y]) => y.pages - x.pages);
   return {
     ...{ stand: name, runs, bytesPerRun },
     heapMb: [early.heapMb, late.heapMb],
@@ -184,13 +194,14 @@ function memory(): { readonly heapMb: number; readonly rssMb: number } {
   return { heapMb: round(heapUsed / MB), rssMb: round(rss / MB, 0) };
 }
 
-/** Bytes of the pages of every table and index. */
-function sizesOf({ db }: Stand): ReadonlyMap<string, number> {
+/** Of every table and index. */
+function sizesOf({ db }: Stand): ReadonlyMap<string, TableBytes> {
   const rows = db
-    .prepare<[], [string, number]>('SELECT name, sum(pgsize) FROM dbstat GROUP BY name')
-    .raw()
+    .prepare<[], { readonly name: string } & TableBytes>(
+      'SELECT name, sum(payload) AS payload, sum(pgsize) AS pages FROM dbstat GROUP BY name',
+    )
     .all();
-  return new Map(rows);
+  return new Map(rows.map(({ name, payload, pages }) => [name, { payload, pages }]));
 }
 
 async function inOrder(count: number, work: (nth: number) => Promise<void>): Promise<void> {

@@ -68,7 +68,9 @@ export class TableKnowledge<T> {
 
   set(value: T): void {
     const [others, own] = [commitsOfOthers(this.#db), writesTo(this.#db, this.#tables)];
-    this.#known = { value, others, own };
+    // Of a transaction that somebody else has begun, nobody tells whether it was undone.
+    const isTold = !this.#db.inTransaction || openParts(this.#db) !== null;
+    this.#known = isTold ? { value, others, own } : null;
   }
 
   /** Does a write that leaves what is known as it is. */

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { createDatabase } from '../createDatabase.ts';
-import { keepReads, readKept } from '../keptReads.ts';
+import { keepRead, keepReads, knownRead, readKept, TableKnowledge } from '../keptReads.ts';
 import { prepare, transaction } from '../prepare.ts';
 
 const INSERT = "INSERT INTO graph_order (fingerprint) VALUES ('a' || random())";
@@ -73,5 +73,38 @@ describe('what is read of a run that is kept', () => {
     count();
     count();
     expect(looked.times).toBe(4);
+  });
+});
+
+describe('what a connection knows of a table', () => {
+  test('is known until it writes the table in another way, or undoes what it wrote', ({ db }) => {
+    const known = new TableKnowledge<string>(db, ['graph_order']);
+    expect(known.get()).toBeUndefined();
+    known.set('one');
+    known.keeping(() => prepare(db, INSERT).run());
+    expect(known.get()).toBe('one');
+    prepare(db, INSERT).run();
+    expect(known.get()).toBeUndefined();
+    known.keeping(() => prepare(db, INSERT).run());
+    expect(known.get()).toBeUndefined();
+    const undone = (): void => {
+      known.set('two');
+      throw new Error('undone');
+    };
+    expect(() => transaction(db, 'immediate', undone)).toThrow('undone');
+    expect(known.get()).toBeUndefined();
+  });
+
+  test('is not known once another connection has written', ({ dbPath }) => {
+    const [file, other] = [createDatabase({ dbPath }), createDatabase({ dbPath })];
+    const known = new TableKnowledge<string>(file, ['graph_order']);
+    known.set('one');
+    keepReads(file, 'run');
+    const row = { threadId: 'run', name: 'row', tables: ['graph_order'] };
+    keepRead(file, row, 'one');
+    expect([known.get(), knownRead(file, row)]).toEqual(['one', 'one']);
+    prepare(other, INSERT).run();
+    expect([known.get(), knownRead(file, row)]).toEqual([undefined, undefined]);
+    for (const each of [file, other]) each.close();
   });
 });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { createDatabase, openWorkingCopy } from '../../db/createDatabase.ts';
+import { transaction } from '../../db/prepare.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
 import { BlobStore, hashBytes } from '../blobs/BlobStore.ts';
 import { ValueCache } from '../blobs/ValueCache.ts';
@@ -28,6 +29,30 @@ describe('BlobStore', () => {
         expect(blobs.getByHash(hashBytes(bytes))).toEqual(bytes);
       }),
     );
+  });
+
+  test('stores bytes again that another connection has deleted, under an id that nobody has', ({
+    dbPath,
+  }) => {
+    const [file, other] = [createDatabase({ dbPath }), createDatabase({ dbPath })];
+    const [here, there] = [new BlobStore(file), new BlobStore(other)];
+    here.put(text('deleted'));
+    const newest = there.put(text('newest'));
+    other.prepare('DELETE FROM state_blobs WHERE blob_id <> ?').run(newest);
+    const again = here.put(text('deleted'));
+    expect(again).toBeGreaterThan(newest);
+    expect(there.get(again)).toEqual(text('deleted'));
+    for (const each of [file, other]) each.close();
+  });
+
+  test('stores bytes again whose transaction was undone', ({ db }) => {
+    const blobs = new BlobStore(db);
+    const undone = (): void => {
+      blobs.put(text('value'));
+      throw new Error('undone');
+    };
+    expect(() => transaction(db, 'immediate', undone)).toThrow('undone');
+    expect(blobs.get(blobs.put(text('value')))).toEqual(text('value'));
   });
 
   test('stores equal bytes once', ({ db }) => {

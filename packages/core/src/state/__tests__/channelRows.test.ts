@@ -1,8 +1,10 @@
 import BetterSqlite3, { type Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
+import { createDatabase } from '../../db/createDatabase.ts';
 import { runMigrations } from '../../db/migrate.ts';
 import { MIGRATIONS } from '../../db/migrations/index.ts';
+import { transaction } from '../../db/prepare.ts';
 import {
   SELECT_CHANNEL,
   SELECT_CHANNEL_DIGEST,
@@ -57,6 +59,13 @@ describe('the value of a channel', () => {
     expect(new GraphCheckpointStore(db).sizesOfChannels(RUN, versions)).toEqual(sizes);
   });
 
+  test('counts towards it before it is written', ({ db }) => {
+    const store = new GraphCheckpointStore(db);
+    store.expectChannels(RUN, [{ channel: 'a', version: '1', value: aValue(10) }]);
+    expect(store.sizesOfChannels(RUN, { a: 1 })).toEqual([['a', 10]]);
+    expect(store.sizesOfChannels(RUN, { a: 2 })).toEqual([['a', 0]]);
+  });
+
   test('is stored as what changed, also by a connection that did not write the one before', ({ db }) => {
     const text = (end: string) => ({ type: 'plain', bytes: new TextEncoder().encode(noise() + end) });
     new GraphCheckpointStore(db).saveChannels(RUN, [{ channel: 'a', version: '9.1', value: text('') }]);
@@ -84,6 +93,68 @@ describe('the value of a channel', () => {
       ['b', 0],
     ]);
     db.close();
+  });
+});
+
+describe('checkpoints', () => {
+  const json = (value: unknown): TypedBytes => ({
+    type: 'plain',
+    bytes: new TextEncoder().encode(JSON.stringify(value)),
+  });
+  const save = (store: GraphCheckpointStore, checkpointId: string, text = checkpointId): void =>
+    store.saveCheckpoint({
+      ...{ ...RUN, checkpointId, parentId: null },
+      ...{ checkpoint: json({ text }), metadata: json({}) },
+    });
+  const orderOf = (db: Database): unknown =>
+    db.prepare('SELECT checkpoint_id FROM checkpoints ORDER BY seq').pluck().all();
+
+  test('are in the order in which connections put them in turn', ({ dbPath }) => {
+    const files = [createDatabase({ dbPath }), createDatabase({ dbPath })] as const;
+    const stores = files.map((file) => new GraphCheckpointStore(file));
+    const ids = ['e', 'd', 'c', 'b', 'a', 'f'];
+    for (const [nth, id] of ids.entries()) save(stores[Math.floor(nth / 2) % 2] as GraphCheckpointStore, id);
+    expect(orderOf(files[0])).toEqual(ids);
+    for (const id of ids) expect(stores[0]?.load({ ...RUN, checkpointId: id })).not.toBeNull();
+    for (const file of files) file.close();
+  });
+
+  test('keep their places when they are put again, or the last one was undone', ({ db }) => {
+    const store = new GraphCheckpointStore(db);
+    for (const id of ['a', 'b', 'c']) save(store, id);
+    save(store, 'b', 'other');
+    const undone = (): void => {
+      save(store, 'undone');
+      throw new Error('undone');
+    };
+    expect(() => transaction(db, 'immediate', undone)).toThrow('undone');
+    for (const id of ['d', 'a']) save(store, id);
+    expect(orderOf(db)).toEqual(['a', 'b', 'c', 'd']);
+    expect(store.load({ ...RUN, checkpointId: 'b' })?.checkpoint).toEqual(json({ text: 'other' }));
+    for (const checkpointId of ['a', 'b', 'c', 'd']) {
+      const stored = store.load({ ...RUN, checkpointId });
+      expect(stored !== null && store.loadChannels(stored, [])).toEqual([]);
+    }
+  });
+
+  test('count the writes of many tasks, those that are there and those that replace others', ({ db }) => {
+    const store = new GraphCheckpointStore(db);
+    save(store, 'a');
+    const at = { ...RUN, checkpointId: 'a' };
+    const write = (idx: number) => ({
+      taskId: 'task',
+      idx,
+      taskPath: '',
+      channel: `c${idx}`,
+      value: aValue(idx + 9),
+    });
+    const writes = [-3, -1, ...Array.from({ length: 40 }, (_, idx) => idx)].map(write);
+    store.saveWrites(at, writes);
+    store.saveWrites(at, writes);
+    expect(store.loadWrites(at)).toHaveLength(42);
+    expect(db.prepare('SELECT writes FROM checkpoints').pluck().get()).toBe(42);
+    save(store, 'b');
+    expect(orderOf(db)).toEqual(['a', 'b']);
   });
 });
 
