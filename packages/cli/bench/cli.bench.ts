@@ -27,11 +27,18 @@ const { values } = parseArgs({
 interface Measured {
   readonly name: string;
   readonly argv: readonly string[];
-  /** Whether it leaves the project as it was. */
-  readonly reads: boolean;
+  /** The project as it is, a copy of it, or an empty folder. @defaultValue the project */
+  readonly in?: 'copy' | 'nothing';
+  /** Its exit code. @defaultValue 0 */
+  readonly ends?: number;
 }
 
-const BARE: Measured = { name: 'node -e 0', argv: ['-e', '0'], reads: true };
+const BARE: Measured = { name: 'node -e 0', argv: ['-e', '0'] };
+
+/** A run that waits for a person. */
+const WAITS = 75;
+/** Up to its first gate, by nobody. */
+const RUN = ['-m', 'Export the table as CSV.', '--agents', 'none', '--no-repository'] as const;
 
 /** Each in turn, and the first one is another in each round: what disturbs one disturbs all. */
 async function measure(rounds: number): Promise<ReadonlyMap<string, readonly ProcessCost[]>> {
@@ -41,7 +48,6 @@ async function measure(rounds: number): Promise<ReadonlyMap<string, readonly Pro
   const verb = (...argv: readonly string[]): Measured => ({
     name: `devs ${argv[0]}`,
     argv: [devs, ...argv],
-    reads: argv[0] !== 'approve',
   });
   const all = [
     BARE,
@@ -50,14 +56,20 @@ async function measure(rounds: number): Promise<ReadonlyMap<string, readonly Pro
     verb('gates'),
     verb('show', project.run),
     verb('log', project.run),
-    verb('approve', project.gate, '--hash', project.hash),
-  ];
+    { ...verb('approve', project.gate, '--hash', project.hash), in: 'copy' },
+    { ...verb('run', ...RUN), in: 'nothing', ends: WAITS },
+  ] satisfies readonly Measured[];
+  const folderFor = (one: Measured): string => {
+    if (one.in === undefined) return project.dir;
+    return one.in === 'copy' ? project.copy() : project.empty();
+  };
   const first = (pass: number): number => Math.max(pass, 0) % all.length;
   const costs = new Map<string, ProcessCost[]>(all.map(({ name }) => [name, []]));
   try {
     for (let pass = -1; pass < rounds; pass += 1) {
-      for (const { name, argv, reads } of [...all.slice(first(pass)), ...all.slice(0, first(pass))]) {
-        costs.get(name)?.push(processes.cost(argv, reads ? project.dir : project.copy()));
+      for (const one of [...all.slice(first(pass)), ...all.slice(0, first(pass))]) {
+        const { name, argv, ends }: Measured = one;
+        costs.get(name)?.push(processes.cost(argv, folderFor(one), ends));
       }
     }
     for (const of of costs.values()) of.shift(); // it warmed the disk

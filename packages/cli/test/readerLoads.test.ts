@@ -155,6 +155,12 @@ const MODEL = `export const initChatModel = async () => ({
 const refused = async () => { throw Object.assign(new Error('unreachable'), { status: 400 }); };
 const model = { stream: refused, invoke: refused };`;
 
+/** An app over a state file that is told to stop as soon as it works. */
+const IDLE_APP = `export default {
+  queue: { graph: 'idle', fingerprint: 'abcdabcdabcd' }, runs: null, close: async () => {},
+  work: async () => { setTimeout(() => process.kill(process.pid, 'SIGTERM'), 50); return { busy: 0, stop: async () => 0 }; },
+};`;
+
 describe('LangGraph in the published command', () => {
   const OWN = /dist\/langgraph\.cjs$/;
   const fresh = (): string => mkdtempSync(join(made, 'project-'));
@@ -185,6 +191,14 @@ describe('LangGraph in the published command', () => {
     expect(loaded.filter((path) => path.includes('node_modules/langchain/'))).not.toEqual([]);
     expect(copies(loaded)).toEqual(['installed']);
     expect(copies(loadedBy(dir, ['resume', 'csv'], { ends: FAILS, env }))).toEqual(['installed']);
+  });
+
+  test('is neither for a worker of an app of yours, which brings its own', () => {
+    const dir = fresh();
+    writeFileSync(join(dir, 'app.mjs'), IDLE_APP);
+    const loaded = loadedBy(dir, ['worker', 'app.mjs']);
+    expect(loaded.some((path) => path.endsWith('app.mjs'))).toBe(true);
+    expect(copies(loaded)).toEqual([]);
   });
 
   test('is the installed one in a program that may run more than one command', () => {

@@ -25,8 +25,8 @@ export class Processes {
     writeFileSync(this.#tell, TELL);
   }
 
-  /** @throws Error with what it printed, if it ends with another exit code than 0. */
-  cost(argv: readonly string[], cwd: string): ProcessCost {
+  /** @throws Error with what it printed, if it ends with another exit code. */
+  cost(argv: readonly string[], cwd: string, ends = 0): ProcessCost {
     const begun = performance.now();
     const { status, output } = spawnSync(process.execPath, ['--require', this.#tell, ...argv], {
       cwd,
@@ -35,7 +35,7 @@ export class Processes {
       env: { ...process.env, XDG_STATE_HOME: this.#dir },
     });
     const wallMs = performance.now() - begun;
-    if (status !== 0) throw new Error(`${argv.join(' ')}: ${status}\n${output.join('\n')}`);
+    if (status !== ends) throw new Error(`${argv.join(' ')}: ${status}\n${output.join('\n')}`);
     return { wallMs, cpuMs: Number(output[3]) };
   }
 

@@ -12,6 +12,8 @@ export interface WaitingProject {
   readonly hash: string;
   /** The same, once for who decides it. */
   readonly copy: () => string;
+  /** A new folder with nothing in it. */
+  readonly empty: () => string;
   readonly remove: () => void;
 }
 
@@ -41,6 +43,7 @@ export async function waitingProject(): Promise<WaitingProject> {
       cpSync(dir, to, { recursive: true });
       return to;
     },
+    empty: () => mkdtempSync(join(home, 'empty-')),
     remove: () => rmSync(home, { recursive: true }),
   };
 }

@@ -55,9 +55,16 @@ function isModuleApp(value: unknown): value is ModuleApp {
   return MEMBERS.every((name) => typeof members[name] === 'function');
 }
 
-/** As `default`, `app` or `apps`, one or a list. Known by what they have: the module's packages may be other copies than the command's. */
+/**
+ * As `default`, `app` or `apps`, one or a list. Known by what they have: the module's packages may be other copies than the command's.
+ * Of a module that was bundled as CommonJS, `default` is all that it exports.
+ */
 export function exportedBy(module: Readonly<Record<string, unknown>>): readonly unknown[] {
-  return [...new Set([module['default'], module['app'], module['apps']].flat())];
+  const { __esModule: isBundled, default: own } = Object(module['default']) as Readonly<
+    Record<string, unknown>
+  >;
+  const first = isBundled === true ? own : module['default'];
+  return [...new Set([first, module['app'], module['apps']].flat())];
 }
 
 /** @throws DevsError `CONFIG_INVALID` for a module that cannot be loaded. */

@@ -1,6 +1,5 @@
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
-import { pullRun } from '../../project/moveRun.ts';
 import { namedCluster } from '../../project/openCluster.ts';
 import { examples, type Session, type Start } from '../../project/Session.ts';
 
@@ -23,6 +22,8 @@ export function addPull(program: Command, start: Start, options?: CommandOptions
 }
 
 async function pull(id: string, file: string | undefined, session: Session): Promise<ExitCode> {
+  // With LangGraph, which a worker of one's own app would have twice.
+  const { pullRun } = await import('../../project/moveRun.ts');
   const from = namedCluster(session).shown;
   const pulled = await pullRun({ id, file }, session);
   const document = {

@@ -1,7 +1,6 @@
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { humanFrom } from '../../flags/humanFrom.ts';
-import { pushRun } from '../../project/moveRun.ts';
 import { namedCluster } from '../../project/openCluster.ts';
 import { examples, type Session, type Start } from '../../project/Session.ts';
 
@@ -34,6 +33,8 @@ export function addPush(program: Command, start: Start, options?: CommandOptions
 }
 
 async function push(id: string, { file, graph, tenant, by }: PushFlags, session: Session): Promise<ExitCode> {
+  // With LangGraph, which a worker of one's own app would have twice.
+  const { pushRun } = await import('../../project/moveRun.ts');
   const { shown } = namedCluster(session);
   const place = tenant === undefined ? {} : { tenant };
   const pushed = await pushRun({ id, file, graph, by: humanFrom(by), ...place }, session);
