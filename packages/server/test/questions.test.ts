@@ -68,7 +68,8 @@ describe('a question', () => {
     await client.threads.updateState(thread, { values: replaced });
     const stale = await answer(id, true).catch((error: unknown) => error);
     expect(statusOf(stale)).toBe(409);
-    await expect.poll(question).toMatchObject({ value: { draft: 'another draft' } });
+    await client.runs.wait(thread, 'post', { input: null });
+    expect(await question()).toMatchObject({ value: { draft: 'another draft' } });
     const anew = await question();
     expect(anew?.id).not.toBe(id);
     await answer(anew?.id, true);

@@ -20,9 +20,9 @@ async function publish(key: string): Promise<string> {
 }
 
 const apps = {
-  post: durable(postGraph(call), place),
-  walk: durable(walkGraph(call, Number(ms)), place),
-  publish: durable(publishGraph(publish), place),
+  post: durable(postGraph(call), { ...place, name: 'post' }),
+  walk: durable(walkGraph(call, Number(ms)), { ...place, name: 'walk' }),
+  publish: durable(publishGraph(publish), { ...place, name: 'publish' }),
 };
 
 function serveThem(): void {

@@ -21,11 +21,11 @@ export interface Served {
 /** The programs of the tests, durable over one file. */
 export function appsOf(file: string, call: Call): Readonly<Record<string, DurableApp>> {
   return {
-    echo: durable(echoGraph(call), { file }),
-    steps: durable(stepsGraph(call), { file }),
-    post: durable(postGraph(call), { file }),
-    chat: durable(chatGraph(call), { file }),
-    agent: durable(mailAgent(call), { file }),
+    echo: durable(echoGraph(call), { file, name: 'echo' }),
+    steps: durable(stepsGraph(call), { file, name: 'steps' }),
+    post: durable(postGraph(call), { file, name: 'post' }),
+    chat: durable(chatGraph(call), { file, name: 'chat' }),
+    agent: durable(mailAgent(call), { file, name: 'agent' }),
   };
 }
 
