@@ -94,6 +94,11 @@ const DAILY: readonly Verb[] = [
     description: 'serve a page on this machine to read and decide gates; does not resume runs',
     load: async () => (await reading()).addUi,
   },
+  {
+    usage: 'serve [options] [target]',
+    description: 'serve your graphs to LangGraph clients, with a page at /ui, and execute their runs',
+    load: async () => (await import('./serve.ts')).addServe,
+  },
 ];
 
 /** What is not needed every day. */

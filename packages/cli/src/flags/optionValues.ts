@@ -29,3 +29,10 @@ export function toMilliseconds(text: string): number {
 export function collectValues(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }
+
+/** @param name - Of the option, for the message. */
+export function toNumber(name: string, text: string, least: number): number {
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= least) return number;
+  throw usageError(`${name} "${text}" is invalid.`, `Use a whole number from ${least}.`);
+}

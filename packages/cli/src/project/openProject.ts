@@ -70,11 +70,26 @@ async function openHere(session: Session, options: Omit<OrchestratorOptions, 'di
   const dir = path.join(session.dir, '.devs');
   const file = path.join(dir, STATE_FILE);
   await refuseForeignState(file);
-  const isNew = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;
+  const isNew = isNewFile(file);
   const devs = await Orchestrator.open({ dir, ...about });
   if (isNew) await rememberStateFile(file, session);
   return { devs, runs: null };
 }
+
+/**
+ * The project's state file, made where it is missing, for graphs of the project's own.
+ *
+ * @returns Its path.
+ * @throws DevsError `CONFIG_INVALID` when it came with the repository; those of `createDatabase`.
+ */
+export async function projectStateFile(session: Session): Promise<string> {
+  const file = path.join(session.dir, '.devs', STATE_FILE);
+  await refuseForeignState(file);
+  if (isNewFile(file)) await rememberStateFile(file, session);
+  return file;
+}
+
+const isNewFile = (file: string): boolean => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;
 
 /** What bounds an edit, also of who has not accepted the rest of what the project's configuration says. */
 export async function limitsIn(dir: string): Promise<OrchestratorOptions['limits']> {

@@ -58,6 +58,45 @@ const STARTS: readonly RunsCase[] = [
 /** Metadata, tags, tenant and the beginning of the id find a run, wherever its file is. */
 const LABELS: readonly RunsCase[] = [
   {
+    name: 'metadata is changed whoever has the run, and the owner is not',
+    async check({ runs, elsewhere }) {
+      const app = mailApp(runs, 'asks');
+      const other = mailApp(elsewhere, 'asks');
+      const owner = { org: 'acme', admin: false };
+      const ids = async (filter: Parameters<typeof app.list>[0]) =>
+        (await other.list(filter)).runs.map(({ id }) => id);
+      await app.create('m-1', {
+        metadata: { title: 'Old', about: { b: [1], a: null } },
+        tags: ['hot'],
+        owner,
+      });
+      await app.start('m-1', { log: [] }, { metadata: { source: 'mail' }, owner: { org: 'evil' } });
+      await app.start('m-2', { log: [] }, { owner: { org: 'globex' } });
+      const info = await other.updateMetadata('m-1', { title: 'New', org: 'globex', read: true });
+      assert.deepEqual(info.owner, owner);
+      assert.deepEqual(info.tags, ['hot']);
+      assert.deepEqual([info.metadata['title'], info.metadata['read']], ['New', true]);
+      assert.deepEqual(info.metadata['about'], { a: null, b: [1] });
+      assert.deepEqual(await ids({ metadata: { title: 'Old' } }), []);
+      assert.deepEqual(await ids({ metadata: { title: 'New', about: { a: null, b: [1] } } }), ['m-1']);
+      assert.deepEqual(await ids({ owner }), ['m-1']);
+      assert.deepEqual(await ids({ owner: { org: 'globex' } }), ['m-2']);
+      await driveMail(app, 'm-1');
+      assert.deepEqual((await other.get('m-1'))?.metadata['title'], 'New');
+      assert.deepEqual(await ids({ metadata: { title: 'New' }, owner }), ['m-1']);
+      const asked = await other.openGates({ owner });
+      assert.deepEqual(
+        asked.gates.map(({ threadId }) => threadId),
+        ['m-1'],
+      );
+      await assert.rejects(app.updateMetadata('nobody', {}), rejected('THREAD_NOT_FOUND'));
+      await assert.rejects(app.updateMetadata('m-1', { at: new Date() as never }), TypeError);
+      await assert.rejects(app.updateMetadata('m-1', { long: 'x'.repeat(70_000) }), RangeError);
+      await assert.rejects(app.create('m-3', { owner: { a: [] as never } }), TypeError);
+      assert.equal(await app.get('m-3'), null);
+    },
+  },
+  {
     name: 'runs and gates are found by metadata, tags, tenant and the beginning of the id',
     async check({ runs, elsewhere }) {
       const [app, other] = [mailApp(runs, 'asks'), mailApp(elsewhere, 'asks')];
@@ -91,7 +130,8 @@ const LABELS: readonly RunsCase[] = [
         [{ ...info, updatedAt: '' }],
       );
       assert.equal(await other.get('nobody'), null);
-      await assert.rejects(other.list({ metadata: { a: {} as never } }), TypeError);
+      await assert.rejects(other.list({ metadata: { a: new Date() as never } }), TypeError);
+      await assert.rejects(other.list({ owner: { a: {} as never } }), TypeError);
       await assert.rejects(other.openGates({ tags: ['x', 1 as never] }), TypeError);
     },
   },

@@ -39,14 +39,29 @@ function parseJson(text: string): unknown {
   }
 }
 
+/** How long a body may take, ms. */
+const MOST_MS = 30_000;
+
 async function readText(request: Request, most: number): Promise<string> {
+  if (request.body === null) return '';
+  const reader = request.body.getReader();
+  const late = setTimeout(() => reader.cancel(LATE), MOST_MS).unref();
+  const until = performance.now() + MOST_MS;
   const decoder = new TextDecoder();
   let size = 0;
   let text = '';
-  for await (const chunk of request.body ?? []) {
-    size += chunk.byteLength;
-    if (size > most) throw new ApiError(413, 'BODY_TOO_LARGE', `A body has at most ${most} bytes.`);
-    text += decoder.decode(chunk, { stream: true });
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (performance.now() >= until) throw LATE;
+      if (done) return text + decoder.decode();
+      size += value.byteLength;
+      if (size > most) throw new ApiError(413, 'BODY_TOO_LARGE', `A body has at most ${most} bytes.`);
+      text += decoder.decode(value, { stream: true });
+    }
+  } finally {
+    clearTimeout(late);
   }
-  return text + decoder.decode();
 }
+
+const LATE = new ApiError(408, 'BODY_TOO_SLOW', `A body takes at most ${MOST_MS / 1000} seconds.`);

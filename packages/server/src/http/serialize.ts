@@ -1,8 +1,9 @@
 /** JSON as LangGraph's clients read it: a message is its own members with its `type`. */
 export function serialize(value: unknown): string {
   return (
-    JSON.stringify(value, function toPlain(this: Readonly<Record<string, unknown>>, key: string, given) {
+    JSON.stringify(value, function toPlain(this: Readonly<Record<string, unknown>>, key: string, given: unknown) {
       const raw = this[key];
+      if (typeof raw === 'bigint') return raw.toString();
       return isMessage(raw) ? plainMessage(raw) : given;
     }) ?? 'null'
   );

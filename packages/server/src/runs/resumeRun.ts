@@ -1,5 +1,5 @@
-import type { Gate } from '@devs/core';
-import { gateInterrupt, gateOfInterrupt, resumeAnswer } from '../apps/coreForNow.ts';
+import { type Gate, type GateAnswer, gateInterrupt, resumeAnswer } from '@devs/core';
+import { gateOfInterrupt } from '@devs/core/internal';
 import type { Principal } from '@devs/core';
 import type { ServedApp } from '../apps/ServedApp.ts';
 import { ApiError, invalid } from '../http/ApiError.ts';
@@ -50,7 +50,8 @@ export async function decideAll(
     throw invalid('Each question takes one answer.');
   const decisions = responses.map(({ interrupt, value }) => {
     const gate = gateOfInterrupt(interrupt, open);
-    return { gate, answer: { ...resumeAnswer(gate, value), by, via: VIA } };
+    const answer = { ...resumeAnswer(gate, value), by, via: VIA } as GateAnswer; // `decide` checks it
+    return { gate, answer };
   });
   for (const { gate, answer } of decisions) await app.decide(gate, answer);
 }

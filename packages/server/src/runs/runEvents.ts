@@ -1,4 +1,4 @@
-import { gateInterrupt } from '../apps/coreForNow.ts';
+import { gateInterrupt } from '@devs/core';
 import type { StreamEvent } from '@devs/core/langgraph';
 import type { SentEvent } from '../http/eventStream.ts';
 import type { SentMode } from './RunBody.ts';
@@ -64,8 +64,9 @@ export class RunEvents {
     return [...complete, ...(modes.has('values') ? [this.#named(event, event.data)] : [])];
   }
 
-  #messages({ chunk, metadata, ...event }: Extract<StreamEvent, { mode: 'messages' }>): readonly SentEvent[] {
+  #messages({ chunk, metadata = {}, ...event }: Extract<StreamEvent, { mode: 'messages' }>): readonly SentEvent[] {
     const { modes } = this.#asked;
+    if (chunk === undefined) return [];
     return [
       ...(modes.has('messages-tuple') ? [this.#named(event, [chunk, metadata])] : []),
       ...(modes.has('messages') ? this.#partial.add(chunk, metadata) : []),

@@ -4,13 +4,15 @@ import type { Located } from '../apps/Assistants.ts';
 import { invalid, notFound, notOffered } from '../http/ApiError.ts';
 import { readQuery } from '../http/readBody.ts';
 import { json } from '../http/serialize.ts';
+import { slowJson } from '../http/slowJson.ts';
+import { runOf } from '../protocol/ThreadEvents.ts';
 import { type Asking, bodyOf, type Env, locatedThread, pathId, type Served } from '../Served.ts';
 import { modesOf, type RunBody, runBody } from './RunBody.ts';
-import { streamRun } from './streamRun.ts';
+import { cancelQuietly, streamRun } from './streamRun.ts';
 import { requireTurn, runStatusOf } from './standing.ts';
 import { type RunView, runView } from './runView.ts';
 import { type StartedRun, startRun } from './startRun.ts';
-import { deleteStateless, outputOf, waitForRun } from './waitForRun.ts';
+import { deleteStateless, outputAfter, waitForRun } from './waitForRun.ts';
 
 const yes = z.string().transform((text) => text === '1' || text.toLowerCase() === 'true' || text.toLowerCase() === 'yes');
 
@@ -37,8 +39,7 @@ export function runRoutes(served: Served): Hono<Env> {
   routes.get('/threads/:thread_id/runs/:run_id', async (c) => json(await viewOf(await locatedRun(c, served))));
   routes.get('/threads/:thread_id/runs/:run_id/join', async (c) => {
     const run = await locatedRun(c, served);
-    await waitForRun(run, c.req.raw.signal);
-    return json(await outputOf(run));
+    return slowJson((signal) => outputAfter(run, signal), { streams: served.streams, reader: c.var.access.name });
   });
   routes.post('/threads/:thread_id/runs/:run_id/cancel', (c) => cancelRun(c, served));
   return routes;
@@ -54,7 +55,7 @@ async function start(c: Asking, served: Served): Promise<{ readonly body: RunBod
 
 /** A run of the path, for who may read its thread. */
 async function locatedRun(c: Asking, served: Served): Promise<StartedRun> {
-  const run = pathId(c, 'run_id');
+  const run = runOf(pathId(c, 'run_id'));
   const isStateless = c.req.param('thread_id') === undefined;
   const located = isStateless ? await locatedStateless(c, run, served) : await locatedThread(c, 'threads:read', served);
   const { assistant } = located;
@@ -83,7 +84,7 @@ async function startStream(c: Asking, served: Served): Promise<Response> {
   const { body, run } = await start(c, served);
   const path = locationOf(run);
   const asked = { modes: modesOf(body), subgraphs: body.stream_subgraphs ?? false };
-  const query = new URLSearchParams([...asked.modes].map((mode) => ['stream_mode', mode]));
+  const query = new URLSearchParams([...asked.modes].map((mode): [string, string] => ['stream_mode', mode]));
   if (asked.subgraphs) query.set('stream_subgraphs', 'true');
   return streamRun(run, asked, {
     ...{ streams: served.streams, access: c.var.access, isFresh: true },
@@ -120,10 +121,17 @@ function positionOf(id: string | undefined): number | undefined {
 
 async function waitRun(c: Asking, served: Served): Promise<Response> {
   const { body, run } = await start(c, served);
-  await waitForRun(run, c.req.raw.signal);
-  const output = await outputOf(run);
-  if (run.isStateless && body.on_completion !== 'keep') await deleteStateless(run, c.var.access.principal);
-  return json(output, { headers: { 'content-location': locationOf(run) } });
+  const { access } = c.var;
+  const deletes = run.isStateless && body.on_completion !== 'keep';
+  const wait = async (signal: AbortSignal): Promise<unknown> => {
+    const output = await outputAfter(run, signal);
+    if (deletes) await deleteStateless(run, access.principal);
+    return output;
+  };
+  return slowJson(wait, {
+    ...{ streams: served.streams, reader: access.name, headers: { 'content-location': locationOf(run) } },
+    ...(body.on_disconnect === 'cancel' && { onLeft: () => cancelQuietly(run, access.principal) }),
+  });
 }
 
 async function listRuns(c: Asking, served: Served): Promise<Response> {

@@ -115,7 +115,7 @@ async function isFound(
 ): Promise<boolean> {
   const { name, app } = assistant;
   const metadata = { graph_id: name, assistant_id: name, ...run.metadata };
-  if (!contains(metadata, body.metadata ?? {}) || !contains(run.owner, owner)) return false;
+  if (!contains(metadata, body.metadata ?? {}) || !contains(run.owner ?? {}, owner)) return false;
   if (!(await access.may('threads:read', run))) return false;
   if (body.status === 'interrupted' || (body.status === 'busy' && run.status === 'waiting')) {
     const gates = await app.gates(run.id);

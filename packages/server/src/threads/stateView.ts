@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Gate } from '@devs/core';
-import { gateInterrupt } from '../apps/coreForNow.ts';
+import { type Gate, gateInterrupt } from '@devs/core';
 import type { ServedApp } from '../apps/ServedApp.ts';
 
 type Snapshot = Awaited<ReturnType<ServedApp['getState']>>;

@@ -1,5 +1,4 @@
-import type { Gate } from '@devs/core';
-import { gateInterrupt } from '../apps/coreForNow.ts';
+import { type Gate, gateInterrupt } from '@devs/core';
 import type { RunInfo } from '@devs/core/langgraph';
 import type { ServedApp } from '../apps/ServedApp.ts';
 import { threadStatusOf } from '../runs/standing.ts';

@@ -11,7 +11,7 @@ interface FileWork {
 }
 
 /**
- * `devs worker` over state files. At the first signal runs stop at their next safe point; after `drainMs`, or at the second
+ * Executes runs of state files until the process is told to stop. At the first signal runs stop at their next safe point; after `drainMs`, or at the second
  * signal, calls in flight are ended.
  *
  * @throws DevsError `CONFIG_INVALID` for a health port; the errors of `work`.
@@ -48,7 +48,6 @@ export async function workFiles(
     clearTimeout(timer);
     io.signal.removeEventListener('abort', drain);
     io.abort?.removeEventListener('abort', end);
-    await Promise.all(apps.map((app) => app.close()));
   }
   out.item({ is: 'stopped' }, ['stopped']);
   return EXIT.ok;

@@ -46,6 +46,7 @@ import type {
 import { type HistoryOptions, readHistory, readSnapshot, type SnapshotOptions } from '../runs/snapshots.ts';
 import { readDetails } from '../runs/standing.ts';
 import type { Retention } from '../saver/ThreadPruner.ts';
+import { assertMetadata } from '../start/firstInput.ts';
 import { NO_STORE } from '../store/resolveStore.ts';
 import type { StreamEvent, StreamMode } from '../stream/StreamEvent.ts';
 import type { StreamOptions } from '../stream/streamRun.ts';
@@ -65,6 +66,7 @@ interface AboutApp<Graph> {
   readonly events: EventBus;
   readonly memory: BaseStore | undefined;
   readonly runs: Runs | null;
+  readonly file?: string | null;
 }
 
 /**
@@ -90,12 +92,14 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
   readonly queue: RunQueue;
   /** Where each run has its own file; `null` for one state file. */
   readonly runs: Runs | null;
+  /** Path of the state file; `null` for one in memory, and where each run has its own. */
+  readonly file: string | null;
   /** For a worker: executes a run that it holds. Rejects with `CONFIG_INVALID` in one state file. */
   readonly drive: RunDriver['drive'];
   readonly #runs: AppRuns<Graph, State, Update, Output>;
 
   constructor(
-    { graph, queue, events, memory, runs }: AboutApp<Graph>,
+    { graph, queue, events, memory, runs, file = null }: AboutApp<Graph>,
     place: AppRuns<Graph, State, Update, Output>,
   ) {
     this.graph = graph;
@@ -104,6 +108,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
     this.events = events;
     this.memory = memory ?? NO_STORE;
     this.runs = runs;
+    this.file = file;
     this.drive = (held, how) => place.drive(held, how);
     this.#runs = place;
     registerApp(this, (parent) => place.openIn(parent).asChild);
@@ -176,10 +181,14 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    * ```
    */
   async create(id: string, options: CreateOptions = {}): Promise<RunInfo> {
-    const { metadata, tags, ifExists = 'raise', ...place } = optionsOf('create', options);
+    const { metadata, tags, owner, ifExists = 'raise', ...place } = optionsOf('create', options);
     if (ifExists !== 'raise' && ifExists !== 'do_nothing')
       throw new TypeError(`ifExists must be 'raise' or 'do_nothing', got ${String(ifExists)}.`);
-    const given = { ...(metadata !== undefined && { metadata }), ...(tags !== undefined && { tags }) };
+    const given = {
+      ...(metadata !== undefined && { metadata }),
+      ...(tags !== undefined && { tags }),
+      ...(owner && { owner }),
+    };
     const isNew = await this.#runs.create(id, given, place);
     if (!isNew && ifExists === 'raise') throw threadExists(id);
     return (await this.get(id)) ?? runNotFound(id);
@@ -400,6 +409,25 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
   async get(id: string): Promise<RunInfo | null> {
     if (typeof id !== 'string') throw new TypeError('id must be a string.');
     return this.#runs.get(id);
+  }
+
+  /**
+   * Puts members into the metadata that a run is found by, in the place of those of the same names, like LangGraph's
+   * `threads.update`. Tags and `owner` stay, and so does the metadata that nodes have.
+   *
+   * @param patch - Plain JSON by name, at most 64 KiB.
+   * @returns The run as `get` returns it.
+   * @throws DevsError `THREAD_NOT_FOUND`; TypeError, RangeError for metadata that is not plain JSON, or too large.
+   *
+   * @example
+   * ```ts
+   * await app.updateMetadata('chat-1', { title: 'Refund of order 7' });
+   * ```
+   */
+  async updateMetadata(id: string, patch: RunInfo['metadata']): Promise<RunInfo> {
+    if (typeof id !== 'string') throw new TypeError('id must be a string.');
+    assertMetadata(patch);
+    return this.#runs.updateMetadata(id, patch);
   }
 
   /**

@@ -55,6 +55,7 @@ const START = {
   metadata: true,
   turn: true,
   by: true,
+  owner: true,
   budget: true,
   tenant: true,
   priority: true,
@@ -71,7 +72,7 @@ const RUN = {
   durability: true,
 } satisfies OptionNames<ExecuteOptions>;
 
-const LABELS = { metadata: true, tags: true } as const;
+const LABELS = { metadata: true, tags: true, owner: true } as const;
 
 const PAGE = { limit: true, after: true } satisfies OptionNames<PageRequest>;
 

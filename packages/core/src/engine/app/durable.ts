@@ -159,7 +159,8 @@ export function localApp<Graph, State, Update, Output, AppGate extends Gate = Ga
   const { graph, fingerprint } = file;
   const { events, memory, recordedAs = '' } = file.engine;
   const queue = { graph: recordedAs, fingerprint };
-  const about = { graph, queue, events, memory, runs: null };
+  const { db } = file.engine.store;
+  const about = { graph, queue, events, memory, runs: null, file: db.memory ? null : db.name };
   const app = new DurableApp<Graph, State, Update, Output, AppGate>(about, new LocalRuns(file, close));
   registerInternals(app, file);
   return app;
@@ -212,6 +213,7 @@ function appRuns<Graph, State, Update, Output>(
     drive: async (...drive) => (await load()).drive(...drive),
     list: (filter) => runs.list(filter),
     get: (id) => runs.get(id),
+    updateMetadata: (id, patch) => runs.updateMetadata(id, patch),
     openGates: (page) => runs.gates(page),
     gateEvents: { page: (page) => runs.gateEvents(page), watch: (tell) => runs.watch(null, tell) },
     openIn: (parent) => {

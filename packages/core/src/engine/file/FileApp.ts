@@ -46,8 +46,8 @@ type OwnRunOptions = RunOptions & Pick<DriveOptions, 'prepare' | 'lost'>;
 
 function givenTo(input: unknown, { turn, ...options }: RunStartOptions) {
   if (turn !== undefined) assertTurnKey(turn);
-  const { by, budget } = options;
-  return { input, options: pickInvokeOptions(options), turn: turn ?? null, by, budget };
+  const { by, budget, owner } = options;
+  return { input, options: pickInvokeOptions(options), turn: turn ?? null, by, budget, owner };
 }
 
 /**

@@ -33,6 +33,8 @@ export interface RunOptions
 export interface RunStartOptions extends InvokeOptions, Pick<RunOptions, 'turn' | 'by'> {
   /** Use before the run asks. Ignored for an existing run. @defaultValue the app's */
   readonly budget?: Budget;
+  /** Whose run it is, by name: finds the run, and no patch changes it. Ignored for an existing run. */
+  readonly owner?: NewRunLabels['owner'];
 }
 
 /** Options of `create`. */

@@ -50,6 +50,8 @@ interface GivenToTurn {
   readonly turn: string | null;
   readonly by?: Principal | undefined;
   readonly budget?: Budget | undefined;
+  /** Of a new run. */
+  readonly owner?: NewRunLabels['owner'];
   /** True leaves it to a worker at once; false says that the caller drives it. @defaultValue false */
   readonly isHandedOver?: boolean;
 }
@@ -82,6 +84,7 @@ export class RunStarts {
     if (known === null && input === undefined) store.threads.require(threadId);
     const isFirst = known === null || awaitsInput(known);
     const isNew = turn === null ? isFirst : store.inputs.find(threadId, turn) === null;
+    assertLabels({ ...(given.owner && { owner: given.owner }) });
     if (isNew) await this.#assertNew(threadId, given);
     const first = isFirst ? firstGiven(known, given, store) : given;
     const { dumped, record } = await this.#prepare({ threadId, ...first });
@@ -157,7 +160,7 @@ export class RunStarts {
         graphFingerprint: this.#fingerprint,
         policies: { graph: shape, ...recordedAs(this.#engine.recordedAs) },
       });
-      if (created) store.labels.insert(threadId, labelsOf(given));
+      if (created) store.labels.insert(threadId, { ...labelsOf(given), metadata: given.metadata ?? {} });
       return created;
     });
   }
@@ -178,6 +181,7 @@ export class RunStarts {
     const gates = gatePolicies(this.#engine.gates, about.by, threadId);
     const record: Prepared['record'] = (store, emit) => {
       assertIsRun(threadId, store);
+      const isKnown = store.threads.get(threadId) !== null;
       const declared = {
         threadId,
         projectId: about.projectId ?? threadId,
@@ -197,7 +201,9 @@ export class RunStarts {
       if (created) store.inputs.insert(threadId, dumped, turn);
       if (created && turn !== null) this.#engine.streams.record(threadId, [turnBegun(turn)]);
       if (created && isHandedOver) store.threads.signals.wake(threadId);
-      if (created) store.labels.insert(threadId, labelsOf(options));
+      // One that was recorded before its input has an owner, or none.
+      const owner = isKnown ? undefined : about.owner;
+      if (created) store.labels.insert(threadId, labelsOf({ ...options, ...(owner && { owner }) }));
       if (created && redacted > 0) emit('SECRET_REDACTED', { place: 'input', count: redacted }, { threadId });
       return { thread, created };
     };

@@ -1,0 +1,3 @@
+/** The engine of this command; loads LangGraph. */
+
+export { durable } from '@devs/core';
