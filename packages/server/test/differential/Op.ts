@@ -9,7 +9,7 @@ export type Op =
   | { readonly kind: 'resume'; readonly answer: boolean; readonly by: 'scalar' | 'id' | 'stale id' }
   | { readonly kind: 'start'; readonly graph: Graph; readonly text: string }
   | { readonly kind: 'respond'; readonly answer: boolean; readonly id: 'open' | 'stale' }
-  | { readonly kind: 'update'; readonly values: Readonly<Record<string, string>>; readonly asNode: string | null }
+  | { readonly kind: 'update'; readonly values: 'known' | 'unknown'; readonly asNode: 'last' | null }
   | { readonly kind: 'fork'; readonly back: number; readonly text: string }
   | { readonly kind: 'cancel' }
   | { readonly kind: 'patch'; readonly topic: string }
@@ -72,8 +72,8 @@ export const op: fc.Arbitrary<Op> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       kind: fc.constant('update' as const),
-      values: fc.constantFrom({ text: 'changed' }, { url: 'https://elsewhere.example' }),
-      asNode: fc.constantFrom(null, '__start__'),
+      values: fc.constantFrom<'known' | 'known' | 'unknown'>('known', 'known', 'unknown'),
+      asNode: fc.constantFrom<null | 'last'>(null, 'last'),
     }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('fork' as const), back: fc.integer({ min: 0, max: 2 }), text }) },

@@ -91,8 +91,11 @@ export class ThreadClient {
         return this.#command('input.respond', { interrupt_id, namespace: [], response: op.answer });
       }
       case 'update': {
-        const as = op.asNode === null ? {} : { as_node: op.asNode };
-        return bare(await this.send('POST', `${at}/state`, { values: op.values, ...as }));
+        const graph = this.#graph ?? 'echo';
+        const known = graph === 'post' ? { url: 'https://elsewhere.example' } : { text: 'changed' };
+        const as = op.asNode === null ? {} : { as_node: LAST[graph] };
+        const values = op.values === 'known' ? known : { unheard: 'of' };
+        return bare(await this.send('POST', `${at}/state`, { values, ...as }));
       }
       case 'fork': {
         const states = parsed(await this.send('POST', `${at}/history`, { limit: 10 })) as readonly ThreadState[];
@@ -199,6 +202,9 @@ export class ThreadClient {
   }
 }
 
+/** The node that wrote last when a run of the graph is at rest. */
+const LAST: Readonly<Record<Graph, string>> = { echo: 'echo', steps: 'three', post: 'write' };
+
 const EXPIRED_RUN = '0197b1f0-0000-7000-8000-000000000000';
 
 const bare = ({ status }: Reply): Seen => ({ status, body: null });
@@ -216,7 +222,7 @@ const field = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 
 /** Ids of messages that nobody gave, of interrupts and of tasks are others on each server. */
-const VOLATILE = new Set(['id', 'ns', 'response_metadata', 'additional_kwargs', 'usage_metadata', 'created_at', 'resumable', 'when']);
+const VOLATILE = new Set(['id', 'ns', 'response_metadata', 'additional_kwargs', 'usage_metadata', 'content_blocks', 'created_at', 'resumable', 'when']);
 
 /** The form of a message is LangChain's, which writes absent members as it likes. */
 export function plain(value: unknown): unknown {
@@ -224,9 +230,13 @@ export function plain(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const kept = Object.entries(value)
     .filter(([name, item]) => !VOLATILE.has(name) && !isNothing(item))
-    .map(([name, item]) => [name, plain(item)] as const);
+    .map(([name, item]) => [name, name === 'content' ? textOf(item) : plain(item)] as const);
   return Object.fromEntries(kept.toSorted(([left], [right]) => (left < right ? -1 : 1)));
 }
+
+/** The content of a message is a text, or the same as a block. */
+const textOf = (content: unknown): unknown =>
+  Array.isArray(content) ? content.map((block) => field(block, 'text') ?? '').join('') : content;
 
 const isNothing = (value: unknown): boolean =>
   value === null || value === undefined || (Array.isArray(value) && value.length === 0);
