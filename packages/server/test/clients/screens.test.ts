@@ -71,7 +71,9 @@ describe('what Agent Chat UI sends', () => {
     expect(history[0]?.tasks[0]?.interrupts[0]?.value).toEqual({ question: QUESTION, draft: 'the first draft' });
     const run = streamed.headers.get('content-location') ?? '';
     expect(await json(`GET`, run)).toMatchObject({ thread_id, status: expect.stringMatching(/success|interrupted/) });
-    const again = await fetch(`${served.url}${run}/stream`, { headers: { 'last-event-id': '-1' } });
+    // As it comes back: to where the answer said.
+    const location = new URL(streamed.headers.get('location') ?? '', served.url);
+    const again = await fetch(location, { headers: { 'last-event-id': '-1' } });
     expect(eventsOf(await again.text()).filter((name) => name !== 'messages')).toEqual(
       names.filter((name) => name !== 'messages'),
     );
@@ -116,12 +118,12 @@ describe('what Agent Chat UI sends', () => {
 });
 
 describe('what Agent Inbox sends', () => {
-  async function inbox(url: string) {
+  async function inbox(url: string, assistant_id: 'agent' | 'declared' = 'agent') {
     const { send, json } = clientOf(url);
     const { thread_id } = await json<Thread>('POST', '/threads', {});
     await json('POST', `/threads/${thread_id}/runs/wait`, {
-      assistant_id: 'agent',
-      input: { messages: [{ type: 'human', content: 'mail ada' }] },
+      assistant_id,
+      input: { messages: [{ type: 'human', content: 'mail ada' }], text: 'say it' },
     });
     const found = await json<readonly Thread[]>('POST', '/threads/search', {
       status: 'interrupted',
@@ -139,8 +141,9 @@ describe('what Agent Inbox sends', () => {
     const { json, thread_id, found, interrupt } = await inbox(served.url);
     expect(found.map((thread) => thread.thread_id)).toEqual([thread_id]);
     expect(interrupt?.value).toMatchObject({
-      action_requests: [{ name: 'send_mail', args: { to: 'ada' } }],
-      review_configs: [{ action_name: 'send_mail' }],
+      // As LangChain.js writes it.
+      actionRequests: [{ name: 'send_mail', args: { to: 'ada' } }],
+      reviewConfigs: [{ actionName: 'send_mail' }],
     });
     expect((await json<State>('GET', `/threads/${thread_id}/state`)).next).toHaveLength(1);
     await json('POST', `/threads/${thread_id}/runs`, {
@@ -159,5 +162,28 @@ describe('what Agent Inbox sends', () => {
       .poll(async () => (await json<Thread>('GET', `/threads/${thread_id}`)).status)
       .not.toMatch(/busy|interrupted/);
     expect(served.calls.filter((call) => call.startsWith('mail'))).toEqual([]);
+  });
+
+  test.for([
+    ['decisions', { decisions: [{ type: 'approve' }] }, ['echo say it']],
+    ['a response of the older form', [{ type: 'accept', args: null }], ['echo say it']],
+    ['a rejection', { decisions: [{ type: 'reject', message: 'not now' }] }, []],
+  ] as const)('a gate that the app declares has both forms of a question, and takes %s', async ([
+    ,
+    resume,
+    calls,
+  ], { served }) => {
+    const { json, thread_id, interrupt } = await inbox(served.url, 'declared');
+    expect(interrupt?.value).toMatchObject({
+      action_requests: [{ args: { text: 'say it' } }],
+      review_configs: [{ allowed_decisions: expect.arrayContaining(['approve', 'reject']) }],
+      action_request: { args: { text: 'say it' } },
+      config: { allow_accept: true },
+    });
+    await json('POST', `/threads/${thread_id}/runs/wait`, {
+      assistant_id: 'declared',
+      command: { resume: { [interrupt?.id ?? '']: resume } },
+    });
+    expect(served.calls).toEqual(calls);
   });
 });

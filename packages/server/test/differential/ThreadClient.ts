@@ -195,13 +195,16 @@ export class ThreadClient {
   /** Until no run of the thread is left to do. */
   async #rest(): Promise<void> {
     for (;;) {
-      const reply = await this.send('GET', `/threads/${this.#thread}`, null);
-      if (reply.status !== 200 || field(parsed(reply), 'status') !== 'busy') return;
+      const runs = await this.send('GET', `/threads/${this.#thread}/runs`, null);
+      const isDoing = list(parsed(runs)).some((run) => OPEN.has(field(run, 'status')));
+      const thread = await this.send('GET', `/threads/${this.#thread}`, null);
+      if (thread.status !== 200 || (!isDoing && field(parsed(thread), 'status') !== 'busy')) return;
       await sleep(REST_MS);
     }
   }
 }
 
+const OPEN: ReadonlySet<unknown> = new Set(['pending', 'running']);
 /** The node that wrote last when a run of the graph is at rest. */
 const LAST: Readonly<Record<Graph, string>> = { echo: 'echo', steps: 'three', post: 'write' };
 

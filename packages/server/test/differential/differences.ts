@@ -53,6 +53,14 @@ export const DIFFERENCES: readonly Difference[] = [
     fits: ({ op, own, reference }) =>
       op.kind === 'respond' && replyOf(own).type === 'error' && replyOf(reference).type !== undefined,
   },
+  {
+    row: '`input.respond` to a question of the run API',
+    fits: ({ op, before, own, reference }) =>
+      op.kind === 'respond' &&
+      before.isAsked &&
+      replyOf(own).type === 'success' &&
+      replyOf(reference).error === 'no_such_run',
+  },
   { row: 'A run from an earlier checkpoint', fits: ({ op, own }) => op.kind === 'fork' && (taken(own) || refused(own)) },
   {
     row: 'New values while a question waits',
@@ -71,6 +79,15 @@ export const DIFFERENCES: readonly Difference[] = [
       taken(reference) &&
       (op.kind === 'join' || isDeepStrictEqual(asked(own), asked(reference))) &&
       asked(own) !== undefined,
+  },
+  {
+    row: 'Status of a thread at a question of `run.start`',
+    isPassing: true,
+    fits: ({ op, before, own, reference }) =>
+      (op.kind === 'patch' || op.kind === 'search') &&
+      before.isAsked &&
+      JSON.stringify(own).includes('"interrupted"') &&
+      JSON.stringify(reference).includes('"idle"'),
   },
   {
     row: 'Status of a run at a question',
