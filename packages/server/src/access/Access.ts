@@ -69,14 +69,15 @@ export class Access {
    * @returns The fields that a new run gets, or that those of a list must have.
    * @throws ApiError
    */
-  async require(action: Action, on: ActedOn = {}): Promise<OwnerFields> {
+  async demand(action: Action, on: ActedOn = {}): Promise<OwnerFields> {
     const verdict = await this.#authorize(this.principal, action, null, on);
-    if (verdict === false) throw new ApiError(403, 'NOT_ALLOWED', `${this.name} may not do this (${action}).`);
+    if (verdict === false)
+      throw new ApiError(403, 'NOT_ALLOWED', `${this.name} may not do this (${action}).`);
     return verdict === true ? {} : verdict.owner;
   }
 
   /** Who may not even read a run is told that it is not there. @throws ApiError */
-  async requireRun(action: Action, run: RunInfo): Promise<void> {
+  async demandRun(action: Action, run: RunInfo): Promise<void> {
     if (await this.may(action, run)) return;
     if (action === 'threads:read' || !(await this.may('threads:read', run)))
       throw notFound(`Thread "${run.id}"`);

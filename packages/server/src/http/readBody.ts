@@ -5,25 +5,24 @@ import { ApiError, invalid } from './ApiError.ts';
 const UNSAFE = '__proto__';
 
 /**
- * The JSON of a request, as `shape` has it. An empty body is an empty object.
+ * The JSON of a request. An empty body is an empty object.
  *
- * @throws ApiError for more than `most` bytes, a member called `__proto__`, or another shape.
+ * @throws ApiError for more than `most` bytes, a body that is slow in coming, and a member called `__proto__`.
  */
-export async function readBody<Shape extends z.ZodType>(
-  request: Request,
-  shape: Shape,
-  most: number,
-): Promise<z.infer<Shape>> {
-  const found = shape.safeParse(parseJson(await readText(request, most)));
+export async function readBody(request: Request, most: number): Promise<unknown> {
+  return parseJson(await readText(request, most));
+}
+
+/** @throws ApiError for another shape. */
+export function parseShape<Shape extends z.ZodType>(shape: Shape, given: unknown): z.infer<Shape> {
+  const found = shape.safeParse(given);
   if (found.success) return found.data;
   throw invalid(z.prettifyError(found.error));
 }
 
 /** The query of a request, as `shape` has it; every value comes as a text. @throws ApiError for another shape. */
 export function readQuery<Shape extends z.ZodType>({ url }: Request, shape: Shape): z.infer<Shape> {
-  const found = shape.safeParse(Object.fromEntries(new URL(url).searchParams));
-  if (found.success) return found.data;
-  throw invalid(z.prettifyError(found.error));
+  return parseShape(shape, Object.fromEntries(new URL(url).searchParams));
 }
 
 function parseJson(text: string): unknown {

@@ -47,7 +47,12 @@ export class MessageBlocks {
   readonly #open = new Map<string, OpenMessage>();
 
   add({ call, piece, ns, node, chunk, metadata }: Piece): readonly UnplacedEvent[] {
-    const { id = call, content, tool_call_chunks: tools = [], usage_metadata: usage } = plain(chunk) as ChunkJson;
+    const {
+      id = call,
+      content,
+      tool_call_chunks: tools = [],
+      usage_metadata: usage,
+    } = plain(chunk) as ChunkJson;
     const known = this.#open.get(call);
     const message = known ?? { call, ns, node, index: -1, block: null, usage: undefined };
     this.#open.set(call, message);
@@ -55,13 +60,17 @@ export class MessageBlocks {
     const start = { event: 'message-start', role: 'ai', id, metadata: scalars(metadata) };
     const parts = [...textsOf(content), ...tools.map(toolPart)];
     const told = [...(known === undefined ? [start] : []), ...parts.flatMap((part) => grow(message, part))];
-    return told.map((data, at) => eventOf(message, data, known === undefined && at === 0 ? 'start' : `${piece}.${at}`));
+    return told.map((data, at) =>
+      eventOf(message, data, known === undefined && at === 0 ? 'start' : `${piece}.${at}`),
+    );
   }
 
   /** Ends the messages of a node, or of a graph and those below it: what they said is in the state. */
   finish(ns: readonly string[], node?: string): readonly UnplacedEvent[] {
     const ended = [...this.#open.values()].filter(
-      (message) => ns.every((segment, at) => message.ns[at] === segment) && (node === undefined || message.node === node),
+      (message) =>
+        ns.every((segment, at) => message.ns[at] === segment) &&
+        (node === undefined || message.node === node),
     );
     return ended.flatMap((message) => {
       this.#open.delete(message.call);
@@ -91,7 +100,11 @@ function textsOf(content: unknown): readonly Part[] {
   });
 }
 
-const toolPart = (chunk: ToolChunk, at: number): Part => ({ kind: 'tool', key: String(chunk.index ?? chunk.id ?? at), chunk });
+const toolPart = (chunk: ToolChunk, at: number): Part => ({
+  kind: 'tool',
+  key: String(chunk.index ?? chunk.id ?? at),
+  chunk,
+});
 
 function grow(message: OpenMessage, part: Part): readonly Data[] {
   const isSame =
@@ -107,7 +120,11 @@ function startBlock(message: OpenMessage, part: Part): Data {
   if (part.kind === 'tool') {
     const { id = null, name = null } = part.chunk;
     message.block = { kind: 'tool', key: part.key, id, name, args: '' };
-    return { event: 'content-block-start', index: message.index, content: { type: 'tool_call_chunk', id, name, args: '' } };
+    return {
+      event: 'content-block-start',
+      index: message.index,
+      content: { type: 'tool_call_chunk', id, name, args: '' },
+    };
   }
   message.block = { kind: part.kind, text: '' };
   return { event: 'content-block-start', index: message.index, content: contentOf(part.kind, '') };
@@ -126,7 +143,9 @@ function deltas({ block, index }: OpenMessage, part: Part): readonly Data[] {
   }
   if (part.kind === 'tool' || block === null || block.kind === 'tool') return [];
   block.text += part.text;
-  return [{ event: 'content-block-delta', index, delta: { type: `${part.kind}-delta`, [part.kind]: part.text } }];
+  return [
+    { event: 'content-block-delta', index, delta: { type: `${part.kind}-delta`, [part.kind]: part.text } },
+  ];
 }
 
 function endBlock(message: OpenMessage): readonly Data[] {
@@ -140,7 +159,8 @@ function endBlock(message: OpenMessage): readonly Data[] {
 function toolCall({ id, name, args }: Extract<Block, { kind: 'tool' }>): object {
   try {
     const parsed: unknown = JSON.parse(args === '' ? '{}' : args);
-    if (typeof parsed === 'object' && parsed !== null && name !== null) return { type: 'tool_call', id, name, args: parsed };
+    if (typeof parsed === 'object' && parsed !== null && name !== null)
+      return { type: 'tool_call', id, name, args: parsed };
   } catch {
     // told below
   }
@@ -148,6 +168,8 @@ function toolCall({ id, name, args }: Extract<Block, { kind: 'tool' }>): object 
 }
 
 function scalars(metadata: Readonly<Record<string, unknown>>): object {
-  const kept = Object.entries(metadata).filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value));
+  const kept = Object.entries(metadata).filter(([, value]) =>
+    ['string', 'number', 'boolean'].includes(typeof value),
+  );
   return Object.fromEntries(kept);
 }

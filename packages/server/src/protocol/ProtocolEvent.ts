@@ -56,7 +56,8 @@ export function matches({ channels, namespaces, depth }: EventFilter, event: Pro
   if (namespaces === undefined || namespaces.length === 0) return true;
   const { namespace } = event.params;
   return namespaces.some(
-    (prefix) => isBelow(namespace, prefix) && (depth === undefined || namespace.length - prefix.length <= depth),
+    (prefix) =>
+      isBelow(namespace, prefix) && (depth === undefined || namespace.length - prefix.length <= depth),
   );
 }
 

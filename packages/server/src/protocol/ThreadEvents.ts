@@ -25,7 +25,6 @@ export type EventGroup = readonly ProtocolEvent[];
 export class ThreadEvents {
   readonly #graph: string;
   readonly #messages = new MessageBlocks();
-  readonly #pieces = new Map<string, number>();
   /** The run that the events are of. After an answer it has another name: clients take a run that waited for ended. */
   #run: string;
   /** What the run was said to do. */
@@ -87,7 +86,10 @@ export class ThreadEvents {
     return [{ ...answered, id: `answered:${session}` }, this.#lifecycle('running', session)];
   }
 
-  #told(event: Exclude<StreamEvent, { mode: 'messages' | 'restarted' }>, open: ReadonlySet<string>): readonly UnplacedEvent[] {
+  #told(
+    event: Exclude<StreamEvent, { mode: 'messages' | 'restarted' }>,
+    open: ReadonlySet<string>,
+  ): readonly UnplacedEvent[] {
     switch (event.mode) {
       case 'turn':
         this.#run = event.turn ?? this.#run;
@@ -117,13 +119,22 @@ export class ThreadEvents {
     return Object.entries(event.data).flatMap(([node, values]) => [
       ...this.#messages.finish(namespace, node),
       ...toolEvents(values, namespace),
-      { method: 'updates', namespace, node, data: { node, values: isObject(values) ? values : { value: values } } },
+      {
+        method: 'updates',
+        namespace,
+        node,
+        data: { node, values: isObject(values) ? values : { value: values } },
+      },
     ]);
   }
 
   #requested(gate: Gate, open: ReadonlySet<string>): readonly UnplacedEvent[] {
     const { id, value } = gateInterrupt(gate);
-    const requested = { method: 'input.requested', namespace: ROOT, data: { interrupt_id: id, payload: value } };
+    const requested = {
+      method: 'input.requested',
+      namespace: ROOT,
+      data: { interrupt_id: id, payload: value },
+    };
     if (open.has(gate.sessionId)) {
       this.#asked.set(gate.sessionId, id);
       return [requested];
@@ -131,9 +142,14 @@ export class ThreadEvents {
     return [requested, ...this.#answer(gate.sessionId, id)];
   }
 
-  #piece({ id: call, chunk, metadata = {}, ns, node }: Extract<StreamEvent, { mode: 'messages' }>): EventGroup {
-    const piece = this.#pieces.get(call) ?? 0;
-    this.#pieces.set(call, piece + 1);
+  #piece({
+    id: call,
+    piece,
+    chunk,
+    metadata = {},
+    ns,
+    node,
+  }: Extract<StreamEvent, { mode: 'messages' }>): EventGroup {
     if (chunk === undefined) return [];
     const told = this.#messages.add({ call, piece, ns, node, chunk, metadata });
     // None is stored: they stand where the newest stored event is.
@@ -154,7 +170,8 @@ export class ThreadEvents {
   }
 }
 
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const customData = (payload: unknown): unknown => (isObject(payload) && 'name' in payload ? payload : { payload });
-
+const customData = (payload: unknown): unknown =>
+  isObject(payload) && 'name' in payload ? payload : { payload };

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import type { Access } from '../access/Access.ts';
 import type { Assistants, Located } from '../apps/Assistants.ts';
 import { errorView, invalid, notFound, notOffered } from '../http/ApiError.ts';
+import { parseShape } from '../http/readBody.ts';
 import { answer, startRun } from '../runs/startRun.ts';
-import { requireTurn } from '../runs/standing.ts';
 import { checkpointView } from '../threads/stateView.ts';
 
 export const commandBody = z.looseObject({
@@ -79,24 +79,22 @@ const startParams = z.looseObject({
   multitask_strategy: strategy,
 });
 
-function parsed<Shape extends z.ZodType>(shape: Shape, params: unknown): z.infer<Shape> {
-  const found = shape.safeParse(params);
-  if (found.success) return found.data;
-  throw invalid(z.prettifyError(found.error));
-}
-
 async function startTurn(params: unknown, to: Commanded): Promise<Done> {
-  const { assistant_id, input, config, metadata, ...given } = parsed(startParams, params);
+  const { assistant_id, input, config, metadata, ...given } = parseShape(startParams, params);
   const { access, assistants, thread } = to;
-  const { checkpoint_id: checkpointId } = (config?.['configurable'] ?? {}) as Readonly<Record<string, unknown>>;
+  const { checkpoint_id: checkpointId } = (config?.['configurable'] ?? {}) as Readonly<
+    Record<string, unknown>
+  >;
   const body = {
     ...{ assistant_id, input, config, metadata, if_not_exists: 'create' as const },
     multitask_strategy: given.multitaskStrategy ?? given.multitask_strategy ?? (await usualStrategy(to)),
     ...(typeof checkpointId === 'string' && { checkpoint_id: checkpointId }),
   };
   const run = await startRun(body, { access, assistants, thread });
-  const { seq, lastSeq, status } = await requireTurn(run.assistant.app, run.thread, run.run);
-  const through = run.after ?? (status === 'queued' ? lastSeq : seq - 1);
+  const turns = await run.assistant.app.turns(run.thread);
+  const own = turns.find(({ turn }) => turn === run.run);
+  const through =
+    run.after ?? (own?.afterSeq ? own.afterSeq - 1 : Math.max(0, ...turns.map(({ lastSeq }) => lastSeq)));
   const other = run.thread === thread ? {} : { thread_id: run.thread };
   return { result: { run_id: run.run, ...other }, through: Math.max(0, through) };
 }
@@ -118,7 +116,7 @@ const respondParams = z.looseObject({
 });
 
 async function respond(params: unknown, to: Commanded): Promise<Done> {
-  const { interrupt_id: id, response, responses, goto, update } = parsed(respondParams, params);
+  const { interrupt_id: id, response, responses, goto, update } = parseShape(respondParams, params);
   if (goto !== undefined || update !== undefined)
     throw invalid('An answer cannot have `goto` or `update`: they would pass the question.');
   const given = responses ?? (id === undefined ? [] : [{ interrupt_id: id, response }]);
@@ -133,26 +131,38 @@ async function respond(params: unknown, to: Commanded): Promise<Done> {
 async function requireThread({ access, assistants, thread }: Commanded): Promise<Located> {
   const located = await assistants.locate(thread);
   if (located === null) throw notFound(`Thread "${thread}"`);
-  await access.requireRun('threads:read', located.run);
+  await access.demandRun('threads:read', located.run);
   return located;
 }
 
 async function getTree(_params: unknown, to: Commanded): Promise<Done> {
   const { assistant, run } = await requireThread(to);
   const isOver = run.endedAt !== null;
-  const status = run.status === 'failed' ? 'failed' : isOver ? 'completed' : run.status === 'waiting' ? 'interrupted' : 'running';
+  const status =
+    run.status === 'failed'
+      ? 'failed'
+      : isOver
+        ? 'completed'
+        : run.status === 'waiting'
+          ? 'interrupted'
+          : 'running';
   const { tasks } = await assistant.app.getState(run.id, { subgraphs: true });
   const children = tasks.flatMap(({ name, id, state }) =>
     state === undefined ? [] : [{ namespace: [`${name}:${id}`], status, graph_name: name }],
   );
-  const tree = { namespace: [], status, graph_name: assistant.name, ...(children.length > 0 && { children }) };
+  const tree = {
+    namespace: [],
+    status,
+    graph_name: assistant.name,
+    ...(children.length > 0 && { children }),
+  };
   return { result: { tree } };
 }
 
 const getParams = z.looseObject({ keys: z.array(z.string()).nullish() });
 
 async function getState(params: unknown, to: Commanded): Promise<Done> {
-  const { keys } = parsed(getParams, params);
+  const { keys } = parseShape(getParams, params);
   const { assistant, run } = await requireThread(to);
   const { values, config } = await assistant.app.getState(run.id);
   const asked = Object.entries((values ?? {}) as object).filter(([name]) => !keys || keys.includes(name));
@@ -161,10 +171,13 @@ async function getState(params: unknown, to: Commanded): Promise<Done> {
   return { result: { values: Object.fromEntries(asked), ...checkpoint } };
 }
 
-const listParams = z.looseObject({ limit: z.number().int().min(1).max(1000).nullish(), before: z.string().nullish() });
+const listParams = z.looseObject({
+  limit: z.number().int().min(1).max(1000).nullish(),
+  before: z.string().nullish(),
+});
 
 async function listCheckpoints(params: unknown, to: Commanded): Promise<Done> {
-  const { limit, before } = parsed(listParams, params);
+  const { limit, before } = parseShape(listParams, params);
   const { assistant, run } = await requireThread(to);
   const history = await assistant.app.getStateHistory(run.id, {
     limit: limit ?? 10,
@@ -172,15 +185,21 @@ async function listCheckpoints(params: unknown, to: Commanded): Promise<Done> {
   });
   const checkpoints = history.flatMap(({ config, metadata, createdAt }) => {
     const at = checkpointView(config);
-    return at === null ? [] : [{ id: at.checkpoint_id, timestamp: createdAt, step: metadata?.step ?? -1, metadata }];
+    return at === null
+      ? []
+      : [{ id: at.checkpoint_id, timestamp: createdAt, step: metadata?.step ?? -1, metadata }];
   });
   return { result: { checkpoints } };
 }
 
-const forkParams = z.looseObject({ checkpoint_id: z.string().min(1), input: z.unknown().optional(), config: object.nullish() });
+const forkParams = z.looseObject({
+  checkpoint_id: z.string().min(1),
+  input: z.unknown().optional(),
+  config: object.nullish(),
+});
 
 async function forkState(params: unknown, to: Commanded): Promise<Done> {
-  const { checkpoint_id, input, config } = parsed(forkParams, params);
+  const { checkpoint_id, input, config } = parseShape(forkParams, params);
   const { access, assistants, thread } = to;
   const { assistant } = await requireThread(to);
   const body = { assistant_id: assistant.name, checkpoint_id, input, config };

@@ -23,7 +23,7 @@ export function protocolRoutes(served: Served): Hono<Env> {
   const routes = new Hono<Env>();
   routes.post('/threads/:thread_id/commands', async (c) => {
     const thread = pathId(c, 'thread_id');
-    const command = await bodyOf(c, commandBody, served);
+    const command = bodyOf(c, commandBody);
     return json(await runCommand(command, { access: c.var.access, assistants, thread }));
   });
   routes.post('/threads/:thread_id/stream/events', (c) => streamEvents(c, served));
@@ -32,7 +32,7 @@ export function protocolRoutes(served: Served): Hono<Env> {
 
 async function streamEvents(c: Asking, served: Served): Promise<Response> {
   const thread = pathId(c, 'thread_id');
-  const { channels, namespaces, depth, since } = await bodyOf(c, filterBody, served);
+  const { channels, namespaces, depth, since } = bodyOf(c, filterBody);
   const filter: EventFilter = {
     channels: new Set(channels),
     namespaces: namespaces ?? undefined,
@@ -41,7 +41,7 @@ async function streamEvents(c: Asking, served: Served): Promise<Response> {
   };
   const { access } = c.var;
   const found = await served.assistants.locate(thread);
-  if (found !== null) await access.requireRun('threads:read', found.run);
+  if (found !== null) await access.demandRun('threads:read', found.run);
   async function* read(signal: AbortSignal): AsyncGenerator<readonly SentEvent[], void> {
     const located = found ?? (await appearing(thread, { access, served, signal }));
     if (located === null) return;

@@ -14,7 +14,9 @@ export function toolEvents(values: unknown, namespace: readonly string[]): reado
   if (typeof values !== 'object' || values === null || !('messages' in values)) return [];
   const { messages } = plain(values) as { readonly messages: unknown };
   const all = (Array.isArray(messages) ? messages : [messages]) as readonly (MessageJson | null)[];
-  return all.flatMap((message) => dataOf(message ?? {})).map((data) => ({ method: 'tools', namespace, data }));
+  return all
+    .flatMap((message) => dataOf(message ?? {}))
+    .map((data) => ({ method: 'tools', namespace, data }));
 }
 
 function dataOf({ type, tool_calls: calls = [], ...message }: MessageJson): readonly object[] {
@@ -29,4 +31,5 @@ function dataOf({ type, tool_calls: calls = [], ...message }: MessageJson): read
   return [{ event: 'tool-finished', tool_call_id, output: { ...message, type } }];
 }
 
-const textOf = (content: unknown): string => (typeof content === 'string' ? content : JSON.stringify(content));
+const textOf = (content: unknown): string =>
+  typeof content === 'string' ? content : JSON.stringify(content);

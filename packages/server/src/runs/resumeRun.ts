@@ -1,6 +1,6 @@
+import type { Principal } from '@devs/core';
 import { type Gate, type GateAnswer, gateInterrupt, resumeAnswer } from '@devs/core';
 import { gateOfInterrupt } from '@devs/core/internal';
-import type { Principal } from '@devs/core';
 import type { ServedApp } from '../apps/ServedApp.ts';
 import { ApiError, invalid } from '../http/ApiError.ts';
 
@@ -30,7 +30,11 @@ export function responsesOf(resume: unknown, open: readonly Gate[]): readonly Re
   const [only, ...others] = open;
   if (only === undefined) throw nothingAsked();
   if (others.length > 0)
-    throw new ApiError(422, 'ANSWER_UNBOUND', 'Several questions are open. Answer each by the id of its interrupt.');
+    throw new ApiError(
+      422,
+      'ANSWER_UNBOUND',
+      'Several questions are open. Answer each by the id of its interrupt.',
+    );
   return [{ interrupt: gateInterrupt(only).id, value: resume }];
 }
 

@@ -2,19 +2,21 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import type { Located } from '../apps/Assistants.ts';
 import { invalid, notFound, notOffered } from '../http/ApiError.ts';
-import { readQuery } from '../http/readBody.ts';
+import { parseShape, readQuery } from '../http/readBody.ts';
 import { json } from '../http/serialize.ts';
 import { slowJson } from '../http/slowJson.ts';
 import { runOf } from '../protocol/ThreadEvents.ts';
 import { type Asking, bodyOf, type Env, locatedThread, pathId, type Served } from '../Served.ts';
-import { modesOf, type RunBody, runBody } from './RunBody.ts';
-import { cancelQuietly, streamRun } from './streamRun.ts';
-import { requireTurn, runStatusOf } from './standing.ts';
+import { modesOf, type RunBody, runBody, type SentMode } from './RunBody.ts';
 import { type RunView, runView } from './runView.ts';
+import { requireTurn, runStatusOf } from './standing.ts';
 import { type StartedRun, startRun } from './startRun.ts';
+import { cancelQuietly, streamRun } from './streamRun.ts';
 import { deleteStateless, outputAfter, waitForRun } from './waitForRun.ts';
 
-const yes = z.string().transform((text) => text === '1' || text.toLowerCase() === 'true' || text.toLowerCase() === 'yes');
+const yes = z
+  .string()
+  .transform((text) => text === '1' || text.toLowerCase() === 'true' || text.toLowerCase() === 'yes');
 
 const listQuery = z.looseObject({
   limit: z.coerce.number().int().min(1).max(1000).default(10),
@@ -22,7 +24,10 @@ const listQuery = z.looseObject({
   status: z.string().optional(),
 });
 const joinQuery = z.looseObject({ cancel_on_disconnect: yes.optional() });
-const cancelQuery = z.looseObject({ wait: yes.optional(), action: z.enum(['interrupt', 'rollback']).default('interrupt') });
+const cancelQuery = z.looseObject({
+  wait: yes.optional(),
+  action: z.enum(['interrupt', 'rollback']).default('interrupt'),
+});
 
 export function runRoutes(served: Served): Hono<Env> {
   const routes = new Hono<Env>();
@@ -36,17 +41,25 @@ export function runRoutes(served: Served): Hono<Env> {
     routes.get(`${path}/:run_id/stream`, (c) => joinStream(c, served));
   }
   routes.get('/threads/:thread_id/runs', (c) => listRuns(c, served));
-  routes.get('/threads/:thread_id/runs/:run_id', async (c) => json(await viewOf(await locatedRun(c, served))));
+  routes.get('/threads/:thread_id/runs/:run_id', async (c) =>
+    json(await viewOf(await locatedRun(c, served))),
+  );
   routes.get('/threads/:thread_id/runs/:run_id/join', async (c) => {
     const run = await locatedRun(c, served);
-    return slowJson((signal) => outputAfter(run, signal), { streams: served.streams, reader: c.var.access.name });
+    return slowJson((signal) => outputAfter(run, signal), {
+      streams: served.streams,
+      reader: c.var.access.name,
+    });
   });
   routes.post('/threads/:thread_id/runs/:run_id/cancel', (c) => cancelRun(c, served));
   return routes;
 }
 
-async function start(c: Asking, served: Served): Promise<{ readonly body: RunBody; readonly run: StartedRun }> {
-  const body = await bodyOf(c, runBody, served);
+async function start(
+  c: Asking,
+  served: Served,
+): Promise<{ readonly body: RunBody; readonly run: StartedRun }> {
+  const body = bodyOf(c, runBody);
   const thread = c.req.param('thread_id') === undefined ? null : pathId(c, 'thread_id');
   const key = c.req.header('idempotency-key');
   const run = await startRun(body, { access: c.var.access, assistants: served.assistants, thread, key });
@@ -57,7 +70,9 @@ async function start(c: Asking, served: Served): Promise<{ readonly body: RunBod
 async function locatedRun(c: Asking, served: Served): Promise<StartedRun> {
   const run = runOf(pathId(c, 'run_id'));
   const isStateless = c.req.param('thread_id') === undefined;
-  const located = isStateless ? await locatedStateless(c, run, served) : await locatedThread(c, 'threads:read', served);
+  const located = isStateless
+    ? await locatedStateless(c, run, served)
+    : await locatedThread(c, 'threads:read', served);
   const { assistant } = located;
   await requireTurn(assistant.app, located.run.id, run);
   return { assistant, thread: located.run.id, run, isStateless };
@@ -67,17 +82,20 @@ async function locatedRun(c: Asking, served: Served): Promise<StartedRun> {
 async function locatedStateless(c: Asking, run: string, { assistants }: Served): Promise<Located> {
   const located = await assistants.locate(run);
   if (located === null) throw notFound(`Run "${run}"`);
-  await c.var.access.requireRun('threads:read', located.run);
+  await c.var.access.demandRun('threads:read', located.run);
   return located;
 }
 
 /** A client joins again under this path, and reads the ids of thread and run from it. */
 const locationOf = ({ thread, run, isStateless }: StartedRun): string =>
-  isStateless ? `/runs/${encodeURIComponent(run)}` : `/threads/${encodeURIComponent(thread)}/runs/${encodeURIComponent(run)}`;
+  isStateless
+    ? `/runs/${encodeURIComponent(run)}`
+    : `/threads/${encodeURIComponent(thread)}/runs/${encodeURIComponent(run)}`;
 
 async function viewOf({ assistant: { app, name }, thread, run }: StartedRun): Promise<RunView> {
   const [turn, gates] = [await requireTurn(app, thread, run), await app.gates(thread)];
-  return runView(turn, { thread, assistant: name, asks: gates.length > 0 });
+  const updatedAt = (await app.get(thread))?.updatedAt ?? turn.createdAt;
+  return runView(turn, { thread, assistant: name, asks: gates.length > 0, updatedAt });
 }
 
 async function startStream(c: Asking, served: Served): Promise<Response> {
@@ -94,12 +112,18 @@ async function startStream(c: Asking, served: Served): Promise<Response> {
   });
 }
 
+/** What a run was asked for is not recorded with it: a client that joins says it, or gets all. */
+const USUAL_MODES: ReadonlySet<SentMode> = new Set(['values', 'updates', 'custom', 'messages-tuple']);
+
 async function joinStream(c: Asking, served: Served): Promise<Response> {
   const run = await locatedRun(c, served);
   const { searchParams } = new URL(c.req.url);
   const modes = searchParams.getAll('stream_mode').flatMap((text) => text.split(','));
   const asked = {
-    modes: modesOf(runBody.pick({ stream_mode: true }).parse({ stream_mode: modes })),
+    modes:
+      modes.length === 0
+        ? USUAL_MODES
+        : modesOf(parseShape(runBody.pick({ stream_mode: true }), { stream_mode: modes })),
     subgraphs: searchParams.get('stream_subgraphs') === 'true',
   };
   const after = positionOf(c.req.header('last-event-id'));
@@ -141,7 +165,9 @@ async function listRuns(c: Asking, served: Served): Promise<Response> {
   const asks = (await app.gates(run.id)).length > 0;
   const turns = (await app.turns(run.id)).toReversed();
   const found = turns.filter((turn) => status === undefined || runStatusOf(turn, asks) === status);
-  const views = found.slice(offset, offset + limit).map((turn) => runView(turn, { thread: run.id, assistant: name, asks }));
+  const views = found
+    .slice(offset, offset + limit)
+    .map((turn) => runView(turn, { thread: run.id, assistant: name, asks, updatedAt: run.updatedAt }));
   return json(views);
 }
 

@@ -8,7 +8,7 @@ import { latestCheckpointId } from '../threads/stateView.ts';
 import { assertId } from '../threads/threadId.ts';
 import type { RunBody } from './RunBody.ts';
 import { decideAll, type Response, responsesOf } from './resumeRun.ts';
-import { type Turn, turnId } from './standing.ts';
+import { begunTurns, type Turn, turnId } from './standing.ts';
 
 /** A run that was recorded, for a worker to execute. */
 export interface StartedRun {
@@ -41,7 +41,7 @@ export interface Asked {
 export async function startRun(body: RunBody, asked: Asked): Promise<StartedRun> {
   assertOffered(body);
   const { assistants, thread, access } = asked;
-  const assistant = assistants.require(body.assistant_id);
+  const assistant = assistants.named(body.assistant_id);
   const run = body.run_id ?? asked.key ?? randomUUID();
   assertId(run, 'run_id');
   if (thread !== null) assertId(thread, 'thread_id');
@@ -56,7 +56,7 @@ export async function startRun(body: RunBody, asked: Asked): Promise<StartedRun>
   }
   if (thread === null && !(await access.may('threads:create_run', located.run)))
     throw new ApiError(409, 'THREAD_EXISTS', 'The id of the run is taken.');
-  await access.requireRun('threads:create_run', located.run);
+  await access.demandRun('threads:create_run', located.run);
   assertSameAssistant(located, assistant);
   if (await isOfOther(located, assistant)) return startElsewhere(body, located, known);
   if (body.command !== undefined && body.command !== null) return resume(body, known);
@@ -77,8 +77,8 @@ async function startNew(body: RunBody, run: Recorded, isNamed: boolean): Promise
     throw new ApiError(409, 'GATE_STALE', 'A new thread has no question to answer.');
   if (body.input === undefined || body.input === null) throw invalid('A new thread needs an input.');
   const on = { assistant: assistant.name };
-  const created = await access.require('threads:create', on);
-  const fields = { ...created, ...(await access.require('threads:create_run', on)) };
+  const created = await access.demand('threads:create', on);
+  const fields = { ...created, ...(await access.demand('threads:create_run', on)) };
   const owner = access.owning(fields);
   try {
     if (isNamed) await assistant.app.create(thread, { owner });
@@ -90,17 +90,31 @@ async function startNew(body: RunBody, run: Recorded, isNamed: boolean): Promise
   return true;
 }
 
-/** Whether a thread was created in another app, because its creator did not say of which it is, and has no input yet. */
+/**
+ * Whether a thread is in the place of another app, because its creator did not say of which it is, and has no input yet. Where
+ * each run has its own file, it stays there.
+ */
 async function isOfOther({ assistant, run }: Located, asked: Assistant): Promise<boolean> {
-  return assistant.name !== asked.name && (await assistant.app.turns(run.id)).length === 0;
+  const isElsewhere = assistant.name !== asked.name && assistant.app.file !== asked.app.file;
+  return (
+    (isElsewhere || asked.app.runs !== null) &&
+    assistant.name !== asked.name &&
+    (await assistant.app.turns(run.id)).length === 0
+  );
 }
 
 /** An empty thread becomes one of another app. */
-async function startElsewhere(body: RunBody, { assistant, run: old }: Located, run: Recorded): Promise<StartedRun> {
+async function startElsewhere(
+  body: RunBody,
+  { assistant, run: old }: Located,
+  run: Recorded,
+): Promise<StartedRun> {
   const by = run.access.principal;
   await assistant.app.cancel(old.id, { by });
   await assistant.app.delete(old.id, { by, waitMs: 0 });
-  await record({ ...body, metadata: { ...old.metadata, ...body.metadata } }, run, { fields: old.owner ?? {} });
+  await record({ ...body, metadata: { ...old.metadata, ...body.metadata } }, run, {
+    fields: old.owner ?? {},
+  });
   return startedRun(run);
 }
 
@@ -131,7 +145,7 @@ async function continueThread(
 async function fork(body: RunBody, checkpointId: string, run: Recorded): Promise<StartedRun> {
   const { access, assistant, thread } = run;
   const as = randomUUID();
-  const fields = await access.require('threads:create', { assistant: assistant.name });
+  const fields = await access.demand('threads:create', { assistant: assistant.name });
   await assistant.app.fork(thread, { as, checkpointId, by: access.principal });
   const forked = { ...run, thread: as };
   if (body.input === undefined || body.input === null) {
@@ -152,7 +166,6 @@ async function record(body: RunBody, run: Recorded, { fields, known = {} }: Reco
   const { assistant, thread, access } = run;
   const { name, app } = assistant;
   const { multitask_strategy: strategy, metadata, context, config } = body;
-  if (strategy === 'rollback') throw notOffered('A rollback would undo recorded work. Use "interrupt".');
   const named = Object.entries({ ...metadata, graph_id: name, assistant_id: name });
   await app.start(thread, body.input, {
     turn: run.run,
@@ -162,14 +175,16 @@ async function record(body: RunBody, run: Recorded, { fields, known = {} }: Reco
     ...(context !== undefined && context !== null && { context }),
     ...configurableOf(config),
     ...(config?.tags && { tags: config.tags }),
-    ...(strategy && { multitaskStrategy: strategy }),
+    ...(strategy && strategy !== 'rollback' && { multitaskStrategy: strategy }),
   });
 }
 
 /** Names that the engine gives itself, and those that LangGraph's server adds. */
 const RESERVED = /^(?:thread_id|thread_ts|run_id|graph_id|assistant_id|checkpoint_|__|lease_|recursion_base)/;
 
-function configurableOf(config: RunBody['config']): { readonly configurable?: Readonly<Record<string, unknown>> } {
+function configurableOf(config: RunBody['config']): {
+  readonly configurable?: Readonly<Record<string, unknown>>;
+} {
   const own = Object.entries(config?.configurable ?? {}).filter(([name]) => !RESERVED.test(name));
   return own.length === 0 ? {} : { configurable: Object.fromEntries(own) };
 }
@@ -179,12 +194,18 @@ async function resume(body: RunBody, run: Recorded): Promise<StartedRun> {
   const { app } = run.assistant;
   const { command } = body;
   if (command?.goto !== undefined || command?.update !== undefined)
-    throw invalid('A command can resume only: `goto` and `update` would pass a question. Use the state of the thread.');
+    throw invalid(
+      'A command can resume only: `goto` and `update` would pass a question. Use the state of the thread.',
+    );
   if (command === undefined || command === null || !('resume' in command))
     throw invalid('The command must have `resume`.');
   const checkpointId = body.checkpoint?.checkpoint_id ?? body.checkpoint_id ?? undefined;
   if (checkpointId !== undefined && checkpointId !== (await latestCheckpointId(app, thread)))
-    throw new ApiError(409, 'GATE_STALE', 'The answer is for an earlier state of the thread. Nothing was recorded.');
+    throw new ApiError(
+      409,
+      'GATE_STALE',
+      'The answer is for an earlier state of the thread. Nothing was recorded.',
+    );
   return answer(responsesOf(command.resume, await app.gates(thread)), run);
 }
 
@@ -192,7 +213,7 @@ async function resume(body: RunBody, run: Recorded): Promise<StartedRun> {
 export async function answer(responses: readonly Response[], run: Recorded): Promise<StartedRun> {
   const { access, thread, assistant } = run;
   const found = await assistant.app.get(thread);
-  if (found !== null) await access.requireRun('threads:decide', found);
+  if (found !== null) await access.demandRun('threads:decide', found);
   const turn = await lastTurn(run);
   await decideAll(assistant.app, thread, { responses, by: access.principal });
   return { ...startedRun(run), run: turnId(thread, turn), after: turn.lastSeq };
@@ -200,8 +221,7 @@ export async function answer(responses: readonly Response[], run: Recorded): Pro
 
 /** The turn that a thread stands in. @throws ApiError for a thread without an input. */
 async function lastTurn({ assistant, thread }: Recorded): Promise<Turn> {
-  const turns = await assistant.app.turns(thread);
-  const turn = turns.findLast(({ status }) => status !== 'queued');
+  const turn = begunTurns(await assistant.app.turns(thread)).at(-1);
   if (turn === undefined) throw invalid('The thread has no input yet.');
   return turn;
 }
@@ -213,6 +233,8 @@ function assertSameAssistant({ assistant, run }: Located, asked: Assistant): voi
 
 /** @throws ApiError for what LangGraph's server does and this one does not, before anything is recorded. */
 function assertOffered(body: RunBody): void {
+  if (body.multitask_strategy === 'rollback')
+    throw notOffered('A rollback would undo recorded work. Use "interrupt".');
   if (body.webhook) throw notOffered('Webhooks are not offered. Follow the events of the thread.');
   if (body.after_seconds) throw notOffered('A delayed run is not offered. Use `sleep` in the graph.');
   if (body.interrupt_before?.length || body.interrupt_after?.length)

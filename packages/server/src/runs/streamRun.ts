@@ -31,7 +31,12 @@ export function streamRun(
     yield* groupsOf(run, asked, signal);
     if (deletes && !signal.aborted) await deleteStateless(run, access.principal);
   }
-  return eventStream(read, { streams, reader: access.name, headers, ...(cancelsOnLeave && { onLeft: () => cancelQuietly(run, access.principal) }) });
+  return eventStream(read, {
+    streams,
+    reader: access.name,
+    headers,
+    ...(cancelsOnLeave && { onLeft: () => cancelQuietly(run, access.principal) }),
+  });
 }
 
 /** For a client that has left and can be told nothing. */
@@ -47,7 +52,8 @@ async function* groupsOf(
   const events = new RunEvents(asked);
   const modes = { streamMode: engineModes(asked), subgraphs: asked.subgraphs };
   try {
-    for await (const event of readRun({ app, thread, run, after }, modes, signal)) yield events.groupOf(event);
+    for await (const event of readRun({ app, thread, run, after }, modes, signal))
+      yield events.groupOf(event);
   } catch (error) {
     const { code, message } = errorView(error).body;
     yield [{ event: 'error', data: { error: code, message } }];

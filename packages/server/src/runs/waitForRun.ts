@@ -29,7 +29,10 @@ async function outputOf({ assistant: { app }, thread, run }: StartedRun): Promis
 }
 
 /** Removes the thread of a run that nobody knows; only a person can. What has not ended stays. */
-export async function deleteStateless({ assistant: { app }, thread }: StartedRun, by: Principal): Promise<void> {
+export async function deleteStateless(
+  { assistant: { app }, thread }: StartedRun,
+  by: Principal,
+): Promise<void> {
   const found = await app.get(thread);
   if (by.kind !== 'human' || found === null || found.endedAt === null) return;
   await app.delete(thread, { by, waitMs: 0 }).catch(() => undefined); // its bytes may be in the log of the file until later

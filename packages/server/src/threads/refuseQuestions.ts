@@ -9,5 +9,6 @@ export async function refuseQuestions(app: ServedApp, thread: string, by: Princi
     await app.cancel(thread, { by });
     return;
   }
-  for (const { gate, answer } of answers) await app.decide(gate, { ...answer, by, via: 'server' } as GateAnswer);
+  for (const { gate, answer } of answers)
+    await app.decide(gate, { ...answer, by, via: 'server' } as GateAnswer);
 }

@@ -3,12 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Hono } from 'hono';
 import { z } from 'zod';
 import type { Located } from '../apps/Assistants.ts';
+import type { ServedApp } from '../apps/ServedApp.ts';
 import { ApiError, notOffered } from '../http/ApiError.ts';
 import { json } from '../http/serialize.ts';
 import { type Asking, bodyOf, type Env, locatedThread, type Served } from '../Served.ts';
 import { countThreads, searchBody, searchThreads } from './searchThreads.ts';
 import { assertId } from './threadId.ts';
 import { threadView } from './threadView.ts';
+
+/** A body is JSON. */
+type Metadata = Parameters<ServedApp['updateMetadata']>[1];
 
 const metadata = z.record(z.string(), z.unknown());
 
@@ -25,16 +29,23 @@ export function threadRoutes(served: Served): Hono<Env> {
   const routes = new Hono<Env>();
   routes.post('/threads', (c) => createThread(c, served));
   routes.post('/threads/search', async (c) => {
-    const body = await bodyOf(c, searchBody, served);
+    const body = bodyOf(c, searchBody);
     if (body.values) throw notOffered('Threads are not found by their values. Use metadata.');
-    const { found, total } = await searchThreads({ body, access: c.var.access, assistants: served.assistants });
+    const { found, total } = await searchThreads({
+      body,
+      access: c.var.access,
+      assistants: served.assistants,
+    });
     const views = found.map(({ assistant, run }) => threadView(assistant.app, run, body.select ?? undefined));
     const end = (body.offset ?? 0) + found.length;
-    const headers = { 'x-pagination-total': String(total), ...(total > end && { 'x-pagination-next': String(end) }) };
+    const headers = {
+      'x-pagination-total': String(total),
+      ...(total > end && { 'x-pagination-next': String(end) }),
+    };
     return json(await Promise.all(views), { headers });
   });
   routes.post('/threads/count', async (c) => {
-    const body = await bodyOf(c, searchBody, served);
+    const body = bodyOf(c, searchBody);
     return json(await countThreads({ body, access: c.var.access, assistants: served.assistants }));
   });
   routes.get('/threads/:thread_id', async (c) => {
@@ -42,10 +53,10 @@ export function threadRoutes(served: Served): Hono<Env> {
     return json(await threadView(assistant.app, run));
   });
   routes.patch('/threads/:thread_id', async (c) => {
-    const body = await bodyOf(c, patchBody, served);
+    const body = bodyOf(c, patchBody);
     const { assistant, run } = await locatedThread(c, 'threads:update', served);
     const { graph_id: _graph, assistant_id: _assistant, ...patch } = body.metadata ?? {};
-    return json(await threadView(assistant.app, await assistant.app.updateMetadata(run.id, patch)));
+    return json(await threadView(assistant.app, await assistant.app.updateMetadata(run.id, patch as Metadata)));
   });
   routes.delete('/threads/:thread_id', async (c) => {
     await deleteThread(c, await locatedThread(c, 'threads:delete', served));
@@ -55,8 +66,9 @@ export function threadRoutes(served: Served): Hono<Env> {
 }
 
 async function createThread(c: Asking, served: Served): Promise<Response> {
-  const { thread_id, metadata: given, if_exists, supersteps } = await bodyOf(c, createBody, served);
-  if (supersteps?.length) throw notOffered('A thread is not created from super-steps. Import it with `importThread`.');
+  const { thread_id, metadata: given, if_exists, supersteps } = bodyOf(c, createBody);
+  if (supersteps?.length)
+    throw notOffered('A thread is not created from super-steps. Import it with `importThread`.');
   const { access } = c.var;
   const { assistants } = served;
   const id = thread_id ?? randomUUID();
@@ -67,12 +79,17 @@ async function createThread(c: Asking, served: Served): Promise<Response> {
       throw new ApiError(409, 'THREAD_EXISTS', 'The thread exists already.');
     return json(await threadView(known.assistant.app, known.run));
   }
-  const owner = access.owning(await access.require('threads:create'));
+  const owner = access.owning(await access.demand('threads:create'));
   const named = given?.['graph_id'] ?? given?.['assistant_id'];
   const assistant = assistants.find(named) ?? assistants.all[0];
   if (assistant === undefined) throw new Error('There is no assistant.');
-  const run = await assistant.app.create(id, { owner, metadata: given ?? {}, ifExists: if_exists ?? 'raise' });
-  if (!(await access.may('threads:read', run))) throw new ApiError(409, 'THREAD_EXISTS', 'The thread exists already.');
+  const run = await assistant.app.create(id, {
+    owner,
+    metadata: (given ?? {}) as Metadata,
+    ifExists: if_exists ?? 'raise',
+  });
+  if (!(await access.may('threads:read', run)))
+    throw new ApiError(409, 'THREAD_EXISTS', 'The thread exists already.');
   return json(await threadView(assistant.app, run));
 }
 

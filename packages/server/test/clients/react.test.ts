@@ -67,7 +67,12 @@ describe('useStream of @langchain/langgraph-sdk', () => {
     const later = await mount(() => useStream<Post>({ ...options, threadId }));
     onTestFinished(later.unmount);
     const { messages } = await later.until((now) => now.messages.length === 4, 'both turns');
-    expect(messages.map(({ content }) => content)).toEqual(['hi', 'hello to you', 'again', 'hello once more']);
+    expect(messages.map(({ content }) => content)).toEqual([
+      'hi',
+      'hello to you',
+      'again',
+      'hello once more',
+    ]);
   });
 
   test('a message that is sent while the question waits is an error, and answers nothing', async ({

@@ -41,8 +41,7 @@ export class ThreadClient {
   }
 
   async send(method: string, path: string, body: unknown): Promise<Reply> {
-    const sent =
-      body === null ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
+    const sent = body === null ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
     const response = await fetch(this.#url + path, {
       method,
       headers: { 'content-type': 'application/json' },
@@ -82,7 +81,10 @@ export class ThreadClient {
         return this.#started(reply);
       }
       case 'resume':
-        return this.#waited({ assistant_id: this.#graph ?? 'post', command: { resume: await this.#answer(op) } });
+        return this.#waited({
+          assistant_id: this.#graph ?? 'post',
+          command: { resume: await this.#answer(op) },
+        });
       case 'start':
         return this.#command('run.start', this.#runOf(op));
       case 'respond': {
@@ -98,7 +100,9 @@ export class ThreadClient {
         return bare(await this.send('POST', `${at}/state`, { values, ...as }));
       }
       case 'fork': {
-        const states = parsed(await this.send('POST', `${at}/history`, { limit: 10 })) as readonly ThreadState[];
+        const states = parsed(
+          await this.send('POST', `${at}/history`, { limit: 10 }),
+        ) as readonly ThreadState[];
         const checkpoint_id = states[op.back]?.checkpoint?.checkpoint_id;
         const from = checkpoint_id === undefined ? {} : { checkpoint_id };
         return this.#waited({ ...this.#runOf({ graph: this.#graph ?? 'echo', text: op.text }), ...from });
@@ -131,7 +135,9 @@ export class ThreadClient {
         return { status: reply.status, body: reply.status === 200 ? plain(parsed(reply)) : null };
       }
       case 'search': {
-        const reply = await this.send('POST', '/threads/search', { metadata: { topic: op.topic, tag: this.#tag } });
+        const reply = await this.send('POST', '/threads/search', {
+          metadata: { topic: op.topic, tag: this.#tag },
+        });
         return { status: reply.status, body: list(parsed(reply)).map(plainThread) };
       }
       case 'delete':
@@ -148,7 +154,10 @@ export class ThreadClient {
   /** A thread keeps the graph of its first run. */
   #runOf({ graph, text }: { readonly graph: Graph; readonly text: string }): object {
     this.#graph ??= graph;
-    const input = this.#graph === 'post' ? { messages: [{ type: 'human', content: text, id: `said ${text}` }] } : { text };
+    const input =
+      this.#graph === 'post'
+        ? { messages: [{ type: 'human', content: text, id: `said ${text}` }] }
+        : { text };
     return { assistant_id: this.#graph, input };
   }
 
@@ -225,7 +234,17 @@ const field = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 
 /** Ids of messages that nobody gave, of interrupts and of tasks are others on each server. */
-const VOLATILE = new Set(['id', 'ns', 'response_metadata', 'additional_kwargs', 'usage_metadata', 'content_blocks', 'created_at', 'resumable', 'when']);
+const VOLATILE = new Set([
+  'id',
+  'ns',
+  'response_metadata',
+  'additional_kwargs',
+  'usage_metadata',
+  'content_blocks',
+  'created_at',
+  'resumable',
+  'when',
+]);
 
 /** The form of a message is LangChain's, which writes absent members as it likes. */
 export function plain(value: unknown): unknown {
@@ -246,7 +265,9 @@ const isNothing = (value: unknown): boolean =>
 
 function plainState(value: unknown): unknown {
   const { values, next, tasks } = value as ThreadState;
-  const interrupts = list(tasks).flatMap((task) => list(field(task, 'interrupts')).map((each) => field(each, 'value')));
+  const interrupts = list(tasks).flatMap((task) =>
+    list(field(task, 'interrupts')).map((each) => field(each, 'value')),
+  );
   return { values: plain(values), next, interrupts };
 }
 
@@ -257,16 +278,14 @@ function plainThread(value: unknown): unknown {
 
 /** The events of a stream, without the run's ids. */
 function plainEvents(text: string): readonly unknown[] {
-  return text
-    .split(/\r?\n\r?\n/)
-    .flatMap((block) => {
-      const event = /^event: ?(.*)$/m.exec(block)?.[1];
-      const data = /^data: ?(.*)$/m.exec(block)?.[1];
-      if (event === undefined || event === 'end') return [];
-      const value = data === undefined || data === '' ? null : (JSON.parse(data) as unknown);
-      if (event === 'metadata') return [{ event, hasRun: field(value, 'run_id') !== undefined }];
-      if (event === 'messages') return [{ event, data: plain(list(value)[0]) }];
-      if (event === 'error') return [{ event }];
-      return [{ event, data: plain(value) }];
-    });
+  return text.split(/\r?\n\r?\n/).flatMap((block) => {
+    const event = /^event: ?(.*)$/m.exec(block)?.[1];
+    const data = /^data: ?(.*)$/m.exec(block)?.[1];
+    if (event === undefined || event === 'end') return [];
+    const value = data === undefined || data === '' ? null : (JSON.parse(data) as unknown);
+    if (event === 'metadata') return [{ event, hasRun: field(value, 'run_id') !== undefined }];
+    if (event === 'messages') return [{ event, data: plain(list(value)[0]) }];
+    if (event === 'error') return [{ event }];
+    return [{ event, data: plain(value) }];
+  });
 }

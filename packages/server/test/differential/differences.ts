@@ -42,7 +42,10 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     row: '`run.start` while a question waits',
     fits: ({ op, before, own, reference }) =>
-      before.isAsked && op.kind === 'start' && replyOf(own).type === 'error' && replyOf(reference).type === 'success',
+      before.isAsked &&
+      op.kind === 'start' &&
+      replyOf(own).type === 'error' &&
+      replyOf(reference).type === 'success',
   },
   {
     row: 'An answer to a question that is not open',
@@ -61,10 +64,14 @@ export const DIFFERENCES: readonly Difference[] = [
       replyOf(own).type === 'success' &&
       replyOf(reference).error === 'no_such_run',
   },
-  { row: 'A run from an earlier checkpoint', fits: ({ op, own }) => op.kind === 'fork' && (taken(own) || refused(own)) },
+  {
+    row: 'A run from an earlier checkpoint',
+    fits: ({ op, own }) => op.kind === 'fork' && (taken(own) || refused(own)),
+  },
   {
     row: 'New values while a question waits',
-    fits: ({ op, before, own, reference }) => op.kind === 'update' && before.isAsked && taken(own) && taken(reference),
+    fits: ({ op, before, own, reference }) =>
+      op.kind === 'update' && before.isAsked && taken(own) && taken(reference),
   },
   {
     row: 'New values of a channel that the graph does not have',

@@ -47,6 +47,7 @@ import { type HistoryOptions, readHistory, readSnapshot, type SnapshotOptions } 
 import { readDetails } from '../runs/standing.ts';
 import type { Retention } from '../saver/ThreadPruner.ts';
 import { assertMetadata } from '../start/firstInput.ts';
+import type { TurnInfo } from '../start/turnList.ts';
 import { NO_STORE } from '../store/resolveStore.ts';
 import type { StreamEvent, StreamMode } from '../stream/StreamEvent.ts';
 import type { StreamOptions } from '../stream/streamRun.ts';
@@ -209,6 +210,21 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
       ? followRunInfo(id, await this.#runs.follow(id, 'told'), { signal, waits })
       : this.#runs.read(id, (file) => readDetails(id, file));
     return (await details) as RunDetails<Output, AppGate>; // the run's own graph has asked its gates
+  }
+
+  /**
+   * Returns the turns of a run, oldest first, with those that are queued behind them. A queued turn that was cancelled before it
+   * began is `cancelled`.
+   *
+   * @throws DevsError `THREAD_NOT_FOUND`
+   *
+   * @example
+   * ```ts
+   * const waiting = (await app.turns('chat-1')).filter(({ status }) => status === 'queued');
+   * ```
+   */
+  async turns(id: string): Promise<readonly TurnInfo[]> {
+    return this.#runs.read(id, (file) => file.turns(id));
   }
 
   /**

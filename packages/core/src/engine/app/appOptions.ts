@@ -48,7 +48,7 @@ const GUARDS = {
   polling: true,
 } satisfies OptionNames<NonNullable<AppOptions<never>['guards']>>;
 
-const START = {
+const BEGIN = {
   context: true,
   configurable: true,
   tags: true,
@@ -59,10 +59,12 @@ const START = {
   budget: true,
   tenant: true,
   priority: true,
-} satisfies OptionNames<StartOptions>;
+} satisfies OptionNames<Omit<StartOptions, 'multitaskStrategy'>>;
+
+const START = { ...BEGIN, multitaskStrategy: true } satisfies OptionNames<StartOptions>;
 
 const RUN = {
-  ...START,
+  ...BEGIN,
   wait: true,
   signal: true,
   drain: true,
@@ -119,7 +121,7 @@ const METHODS = {
   fork: { as: true, checkpointId: true, by: true } satisfies OptionNames<ForkOptions>,
   place: { tenant: true, priority: true } satisfies OptionNames<QueueOptions>,
   pause: { abort: true, by: true } satisfies OptionNames<PauseOptions>,
-  cancel: { by: true } satisfies OptionNames<CancelOptions>,
+  cancel: { by: true, turn: true } satisfies OptionNames<CancelOptions>,
   importThread: {
     saver: true,
     by: true,

@@ -7,7 +7,9 @@ import type { ThreadStatus } from '../../state/threads/threadRecords.ts';
 import type { RunInfo } from '../drive/RunResult.ts';
 import type { SignalOptions } from '../drive/signals.ts';
 import type { StopRequest } from '../drive/stopRequests.ts';
+import type { TurnBehind } from '../drive/takeTurn.ts';
 import type { Gate, SentAnswer } from '../gates/Gate.ts';
+import type { Principal } from '../gates/principals.ts';
 
 /** Selects a page of a long list. */
 export interface PageRequest {
@@ -127,6 +129,16 @@ export type RunSignal = {
   readonly id: string;
 } & (
   | StopRequest
+  | {
+      /** A turn that begins when the one before has ended. */
+      readonly kind: 'turn';
+      readonly key: string;
+      /** Its serialized input: the type, and the bytes in Base64. */
+      readonly type: string;
+      readonly value: string;
+      readonly strategy: TurnBehind['strategy'];
+      readonly by?: Principal;
+    }
   | ({
       readonly kind: 'message';
       readonly name: string;
