@@ -28,8 +28,8 @@ export { FlatIterativeAdapter, runGraphIteratively } from './engine/frames/flatI
 export { type CompiledLangGraph, recurse, recurseAll } from './engine/frames/recurse.ts';
 export { type DeclaredGate, perToolCall } from './engine/gates/DeclaredGate.ts';
 export { type ClosedGate, type Gate, type GateAnswer, shownGate } from './engine/gates/Gate.ts';
-export { gateInterrupt, resumeAnswer } from './engine/gates/gateInterrupt.ts';
 export { GraphSuspendedSignal } from './engine/gates/GraphSuspendedSignal.ts';
+export { gateInterrupt, resumeAnswer } from './engine/gates/gateInterrupt.ts';
 export type { DeclaredChanges } from './engine/graph/graphShape.ts';
 export type { Budget } from './engine/guards/Budget.ts';
 export {

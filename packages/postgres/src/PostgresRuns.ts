@@ -202,6 +202,14 @@ export class PostgresRuns implements Runs, DrivenRuns {
     return this.#parts.lists.get(id);
   }
 
+  async updateMetadata(
+    ...[id, patch]: Parameters<Runs['updateMetadata']>
+  ): ReturnType<Runs['updateMetadata']> {
+    await this.#parts.ready();
+    const { lists } = this.#parts;
+    return ((await lists.updateMetadata(id, patch)) ? await lists.get(id) : null) ?? unknown(id);
+  }
+
   async indexed(ids: readonly string[]): ReturnType<Runs['indexed']> {
     await this.#parts.ready();
     return this.#parts.lists.indexed(ids);

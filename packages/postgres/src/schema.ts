@@ -179,6 +179,10 @@ CREATE TABLE $.graphs (
 );
 INSERT INTO $.graphs (queue, graph) SELECT queue, min(graph) FROM $.runs GROUP BY queue ORDER BY min(created_at);
 `,
+  // The metadata of a run was changed in its row: what its file says is not what finds it any more.
+  `
+ALTER TABLE $.runs ADD COLUMN relabelled boolean NOT NULL DEFAULT false;
+`,
 ];
 
 /** How many steps this release has. */
@@ -220,7 +224,7 @@ export async function migrateSchema(client: ClientBase, schema: string): Promise
 const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   schema_version: ['SELECT'],
   runs: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
-  run_labels: ['SELECT', 'INSERT'],
+  run_labels: ['SELECT', 'INSERT', 'DELETE'],
   gates: ['SELECT', 'INSERT', 'UPDATE'],
   signals: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
   gate_events: ['SELECT', 'INSERT'],

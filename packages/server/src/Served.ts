@@ -4,27 +4,25 @@ import type { Access, Action } from './access/Access.ts';
 import type { Assistants, Located } from './apps/Assistants.ts';
 import { notFound } from './http/ApiError.ts';
 import type { OpenStreams } from './http/OpenStreams.ts';
-import { readBody } from './http/readBody.ts';
+import { parseShape } from './http/readBody.ts';
 import { assertId } from './threads/threadId.ts';
 
 /** What every route works with. */
 export interface Served {
   readonly assistants: Assistants;
   readonly streams: OpenStreams;
-  /** Longest body, in bytes. */
-  readonly bodyBytes: number;
 }
 
-/** Who sends a request is known before a route is looked for. */
+/** What is known of a request before a route is looked for: who sends it, and its body. */
 export interface Env {
-  readonly Variables: { readonly access: Access };
+  readonly Variables: { readonly access: Access; readonly body: unknown };
 }
 
 export type Asking = Context<Env>;
 
 /** The body of a request. @throws ApiError for another shape. */
-export const bodyOf = <Shape extends z.ZodType>(c: Asking, shape: Shape, served: Served): Promise<z.infer<Shape>> =>
-  readBody(c.req.raw, shape, served.bodyBytes);
+export const bodyOf = <Shape extends z.ZodType>(c: Asking, shape: Shape): z.infer<Shape> =>
+  parseShape(shape, c.var.body);
 
 /** A member of the path. */
 export function pathId(c: Asking, name: 'thread_id' | 'run_id' | 'assistant_id' | 'checkpoint_id'): string {
@@ -38,6 +36,6 @@ export async function locatedThread(c: Asking, action: Action, { assistants }: S
   const id = pathId(c, 'thread_id');
   const located = await assistants.locate(id);
   if (located === null) throw notFound(`Thread "${id}"`);
-  await c.var.access.requireRun(action, located.run);
+  await c.var.access.demandRun(action, located.run);
   return located;
 }

@@ -8,6 +8,7 @@ import { assistantRoutes } from './assistants/assistantRoutes.ts';
 import { ApiError, errorView, notFound } from './http/ApiError.ts';
 import { allowOrigin, assertReach, preflight, type Reach } from './http/guard.ts';
 import { OpenStreams } from './http/OpenStreams.ts';
+import { readBody } from './http/readBody.ts';
 import { json } from './http/serialize.ts';
 import { metaRoutes, notOfferedRoutes } from './meta/metaRoutes.ts';
 import { protocolRoutes } from './protocol/protocolRoutes.ts';
@@ -28,6 +29,8 @@ export interface ServerOptions {
   readonly hosts: readonly string[];
   /** Origins of pages that may use the API from a browser, such as `https://chat.example.org`. @defaultValue none */
   readonly origins?: readonly string[];
+  /** Path of the API, without a slash at its end, such as `/api`. @defaultValue '' */
+  readonly base?: string;
   /** Execute runs in this process. For apps of one state file. @defaultValue false */
   readonly work?: boolean;
   readonly limits?: ServerLimits;
@@ -68,25 +71,34 @@ export interface ServerHandler {
  * ```
  */
 export function createServer(options: ServerOptions): ServerHandler {
-  const { apps, identify, authorize, hosts, origins = [], work = false, limits = {} } = checkedOptions(options);
+  const {
+    apps,
+    identify,
+    authorize,
+    hosts,
+    origins = [],
+    work = false,
+    limits = {},
+    base = '',
+  } = checkedOptions(options);
   const reach: Reach = { hosts: new Set(hosts), origins: new Set(origins) };
   const { bodyBytes = 16 * 1024 * 1024, streams: all = 2_000, streamsEach: each = 500 } = limits;
   const streams = new OpenStreams({ all, each });
-  const routes = routesOf({ assistants: new Assistants(apps), streams, bodyBytes }, async (request) => {
+  const served = { assistants: new Assistants(apps), streams };
+  const accessOf = async (request: Request): Promise<Access> => {
     const principal = await identify(request);
-    if (principal === null) throw new ApiError(401, 'NOT_SIGNED_IN', 'The request names nobody who is known.');
+    if (principal === null)
+      throw new ApiError(401, 'NOT_SIGNED_IN', 'The request names nobody who is known.');
     return new Access(principal, authorize);
-  });
-  const workers = work ? startWorkers(Object.values(apps)) : undefined;
-  const handle = async (request: Request): Promise<Response> => {
-    try {
-      assertReach(request, reach);
-    } catch (error) {
-      return refusal(error);
-    }
-    if (request.method === 'OPTIONS') return allowOrigin(request, preflight(request));
-    return allowOrigin(request, await routes.fetch(request));
   };
+  const routes = routesOf(served, { base, accessOf, bodyBytes });
+  const workers = work ? startWorkers(Object.values(apps)) : undefined;
+  const answer = async (request: Request): Promise<Response> => {
+    assertReach(request, reach);
+    const response = request.method === 'OPTIONS' ? preflight(request) : await routes.fetch(request);
+    return allowOrigin(request, response);
+  };
+  const handle = (request: Request): Promise<Response> => answer(request).catch(refusal);
   const close = async (): Promise<void> => {
     streams.closeAll();
     await workers?.stop();
@@ -94,18 +106,32 @@ export function createServer(options: ServerOptions): ServerHandler {
   return Object.assign(handle, { close });
 }
 
+interface Entrance {
+  readonly base: string;
+  readonly accessOf: (request: Request) => Promise<Access>;
+  /** Longest body, in bytes. */
+  readonly bodyBytes: number;
+}
+
 /** Every path there is. */
-function routesOf(served: Served, accessOf: (request: Request) => Promise<Access>): Hono<Env> {
-  const app = new Hono<Env>();
+function routesOf(served: Served, { base, accessOf, bodyBytes }: Entrance): Hono<Env> {
+  const app = new Hono<Env>().basePath(base);
   app.onError((error) => refusal(error));
   app.notFound(() => refusal(notFound('Path')));
   app.get('/ok', () => json({ ok: true }));
   app.use(async (c, next) => {
     c.set('access', await accessOf(c.req.raw));
+    c.set('body', await readBody(c.req.raw, bodyBytes));
     await next();
   });
   const parts = [metaRoutes(), assistantRoutes(served), threadRoutes(served), stateRoutes(served)];
-  for (const part of [...parts, runRoutes(served), protocolRoutes(served), storeRoutes(served), notOfferedRoutes()])
+  for (const part of [
+    ...parts,
+    runRoutes(served),
+    protocolRoutes(served),
+    storeRoutes(served),
+    notOfferedRoutes(),
+  ])
     app.route('/', part);
   return app;
 }
@@ -116,7 +142,16 @@ function refusal(error: unknown): Response {
 }
 
 const KNOWN: Readonly<Record<keyof ServerOptions, true>> = {
-  ...{ apps: true, identify: true, authorize: true, hosts: true, origins: true, work: true, limits: true },
+  ...{
+    apps: true,
+    identify: true,
+    authorize: true,
+    hosts: true,
+    origins: true,
+    base: true,
+    work: true,
+    limits: true,
+  },
 };
 
 /** @throws TypeError */

@@ -4,5 +4,5 @@
  * @module @devs/server
  */
 
-export type { Action, ActedOn, Authorize, OwnerFields, Verdict } from './access/Access.ts';
+export type { ActedOn, Action, Authorize, OwnedRun, OwnerFields, Verdict } from './access/Access.ts';
 export { createServer, type ServerHandler, type ServerLimits, type ServerOptions } from './createServer.ts';

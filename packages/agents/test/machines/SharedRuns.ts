@@ -145,6 +145,10 @@ export class SharedRuns implements Runs {
     return (await this.list()).runs.find(({ id }) => id === wanted) ?? null;
   }
 
+  async updateMetadata(id: string): ReturnType<Runs['updateMetadata']> {
+    throw new Error(`The metadata of run "${id}" is not kept here.`);
+  }
+
   async indexed(ids: readonly string[]): ReturnType<Runs['indexed']> {
     const known = ids.filter((id) => this.#runs.has(id));
     return new Map(known.map((id) => [id, { createdAt: this.#require(id).createdAt, index: null }]));

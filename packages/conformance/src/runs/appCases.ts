@@ -55,8 +55,118 @@ const STARTS: readonly RunsCase[] = [
   },
 ];
 
+/** Turns that are recorded while the run is in another one. */
+const TURNS: readonly RunsCase[] = [
+  {
+    name: 'a turn is queued behind the one that waits, answers nothing, and begins when that has ended',
+    async check({ runs, elsewhere }) {
+      const [app, other] = [mailApp(runs, 'asks'), mailApp(elsewhere, 'asks')];
+      await app.start('m', { log: ['one'] }, { turn: 't-1' });
+      await driveMail(app, 'm');
+      const next = { turn: 't-2', multitaskStrategy: 'enqueue' } as const;
+      await Promise.all([other.start('m', { log: ['two'] }, next), app.start('m', { log: ['two'] }, next)]);
+      await assert.rejects(other.start('m', { log: ['three'] }, next), rejected('INPUT_NOT_TAKEN'));
+      await assert.rejects(other.start('m', { log: ['x'] }, { turn: 't-9' }), rejected('INPUT_NOT_TAKEN'));
+      assert.deepEqual(
+        (await other.turns('m')).map(({ turn, status }) => [turn, status]),
+        [
+          ['t-1', 'waiting'],
+          ['t-2', 'queued'],
+        ],
+      );
+      assert.equal((await driveMail(app, 'm')).status, 'waiting');
+      await other.decide((await other.gates('m'))[0] as Gate, YES);
+      await driveMail(app, 'm');
+      assert.equal((await driveMail(app, 'm')).status, 'waiting');
+      assert.deepEqual(await other.values('m'), { log: ['one', 'asked: yes', 'sent', 'two'] });
+      assert.deepEqual(
+        (await other.turns('m')).map(({ turn, status }) => [turn, status]),
+        [
+          ['t-1', 'completed'],
+          ['t-2', 'waiting'],
+        ],
+      );
+    },
+  },
+  {
+    name: 'a turn that interrupts cancels the one that waits and those that are queued; a queued one can be cancelled',
+    async check({ runs, elsewhere }) {
+      const [app, other] = [mailApp(runs, 'asks'), mailApp(elsewhere, 'asks')];
+      await app.start('m', { log: ['one'] }, { turn: 't-1' });
+      await driveMail(app, 'm');
+      const [gate] = await app.gates('m');
+      for (const turn of ['t-2', 't-3'])
+        await other.start('m', { log: [turn] }, { turn, multitaskStrategy: 'enqueue' });
+      await other.cancel('m', { turn: 't-2', by: ADA });
+      await other.cancel('m', { turn: 'unknown', by: ADA });
+      assert.deepEqual(
+        (await other.turns('m')).map(({ status }) => status),
+        ['waiting', 'cancelled', 'queued'],
+      );
+      const agent = { kind: 'agent', id: 'robot' } as const;
+      const now = { turn: 't-4', multitaskStrategy: 'interrupt' } as const;
+      await assert.rejects(
+        other.start('m', { log: ['4'] }, { ...now, by: agent }),
+        rejected('AGENT_MAY_NOT_DECIDE'),
+      );
+      await other.start('m', { log: ['four'] }, { ...now, by: ADA });
+      await driveMail(app, 'm');
+      assert.equal((await driveMail(app, 'm')).status, 'waiting');
+      assert.deepEqual((await other.turns('m')).map(({ turn, status }) => [turn, status]).sort(), [
+        ['t-1', 'cancelled'],
+        ['t-2', 'cancelled'],
+        ['t-3', 'cancelled'],
+        ['t-4', 'waiting'],
+      ]);
+      await assert.rejects(other.decide(gate as Gate, YES));
+      assert.deepEqual(await other.values('m'), { log: ['one', 'four'] });
+      await other.cancel('m', { turn: 't-1', by: ADA });
+      assert.equal((await other.gates('m')).length, 1);
+    },
+  },
+];
+
 /** Metadata, tags, tenant and the beginning of the id find a run, wherever its file is. */
 const LABELS: readonly RunsCase[] = [
+  {
+    name: 'metadata is changed whoever has the run, and the owner is not',
+    async check({ runs, elsewhere }) {
+      const app = mailApp(runs, 'asks');
+      const other = mailApp(elsewhere, 'asks');
+      const owner = { org: 'acme', admin: false };
+      const ids = async (filter: Parameters<typeof app.list>[0]) =>
+        (await other.list(filter)).runs.map(({ id }) => id);
+      await app.create('m-1', {
+        metadata: { title: 'Old', about: { b: [1], a: null } },
+        tags: ['hot'],
+        owner,
+      });
+      await app.start('m-1', { log: [] }, { metadata: { source: 'mail' }, owner: { org: 'evil' } });
+      await app.start('m-2', { log: [] }, { owner: { org: 'globex' } });
+      const info = await other.updateMetadata('m-1', { title: 'New', org: 'globex', read: true });
+      assert.deepEqual(info.owner, owner);
+      assert.deepEqual(info.tags, ['hot']);
+      assert.deepEqual([info.metadata['title'], info.metadata['read']], ['New', true]);
+      assert.deepEqual(info.metadata['about'], { a: null, b: [1] });
+      assert.deepEqual(await ids({ metadata: { title: 'Old' } }), []);
+      assert.deepEqual(await ids({ metadata: { title: 'New', about: { a: null, b: [1] } } }), ['m-1']);
+      assert.deepEqual(await ids({ owner }), ['m-1']);
+      assert.deepEqual(await ids({ owner: { org: 'globex' } }), ['m-2']);
+      await driveMail(app, 'm-1');
+      assert.deepEqual((await other.get('m-1'))?.metadata['title'], 'New');
+      assert.deepEqual(await ids({ metadata: { title: 'New' }, owner }), ['m-1']);
+      const asked = await other.openGates({ owner });
+      assert.deepEqual(
+        asked.gates.map(({ threadId }) => threadId),
+        ['m-1'],
+      );
+      await assert.rejects(app.updateMetadata('nobody', {}), rejected('THREAD_NOT_FOUND'));
+      await assert.rejects(app.updateMetadata('m-1', { at: new Date() as never }), TypeError);
+      await assert.rejects(app.updateMetadata('m-1', { long: 'x'.repeat(70_000) }), RangeError);
+      await assert.rejects(app.create('m-3', { owner: { a: [] as never } }), TypeError);
+      assert.equal(await app.get('m-3'), null);
+    },
+  },
   {
     name: 'runs and gates are found by metadata, tags, tenant and the beginning of the id',
     async check({ runs, elsewhere }) {
@@ -91,7 +201,8 @@ const LABELS: readonly RunsCase[] = [
         [{ ...info, updatedAt: '' }],
       );
       assert.equal(await other.get('nobody'), null);
-      await assert.rejects(other.list({ metadata: { a: {} as never } }), TypeError);
+      await assert.rejects(other.list({ metadata: { a: new Date() as never } }), TypeError);
+      await assert.rejects(other.list({ owner: { a: {} as never } }), TypeError);
       await assert.rejects(other.openGates({ tags: ['x', 1 as never] }), TypeError);
     },
   },
@@ -337,6 +448,7 @@ const STANDS: readonly RunsCase[] = [
 export const APP_CASES: readonly RunsCase[] = [
   ...STARTS,
   ...LABELS,
+  ...TURNS,
   ...NAMES,
   ...GATES,
   ...TOLD,

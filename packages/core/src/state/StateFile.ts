@@ -33,6 +33,7 @@ import { TranscriptStore } from './steps/TranscriptStore.ts';
 import { ChildStore } from './threads/ChildStore.ts';
 import type { HostIdentity } from './threads/hostIdentity.ts';
 import { InnerThreadStore } from './threads/InnerThreadStore.ts';
+import { QueuedTurnStore } from './threads/QueuedTurnStore.ts';
 import { ThreadInputStore } from './threads/ThreadInputStore.ts';
 import { ThreadStore } from './threads/ThreadStore.ts';
 import { WaitStore } from './threads/WaitStore.ts';
@@ -51,6 +52,7 @@ export class StateFile {
   readonly db: Database;
   readonly threads: ThreadStore;
   readonly inputs: ThreadInputStore;
+  readonly queue: QueuedTurnStore;
   readonly steps: StepStore;
   readonly transcripts: TranscriptStore;
   readonly checkpoints: GraphCheckpointStore;
@@ -82,6 +84,7 @@ export class StateFile {
     this.db = db;
     this.threads = new ThreadStore(db, seams);
     this.inputs = new ThreadInputStore(db, seams);
+    this.queue = new QueuedTurnStore(db, seams);
     this.steps = new StepStore(db, seams);
     this.transcripts = new TranscriptStore(db, seams);
     this.checkpoints = new GraphCheckpointStore(db);

@@ -241,7 +241,7 @@ export class Run {
    *
    * @throws DevsError `AGENT_MAY_NOT_DECIDE` for an agent as `by`.
    */
-  async cancel(options: CancelOptions = {}): Promise<void> {
+  async cancel(options: Pick<CancelOptions, 'by'> = {}): Promise<void> {
     return this.#files.notify({ run: this.id }, cancelNotice(this.id, runOptionsOf('cancel', options)));
   }
 

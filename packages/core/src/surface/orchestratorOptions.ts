@@ -155,7 +155,7 @@ export const startOptionsOf = (given: StartOptions): StartOptions =>
 
 // The names of the options that methods of `Orchestrator` and `Run` take. The compiler asks for a missing name.
 
-const LABELS = { metadata: true, tags: true, idPrefix: true } as const;
+const LABELS = { metadata: true, tags: true, owner: true, idPrefix: true } as const;
 
 const REWIND = { by: true, reason: true } satisfies OptionNames<RewindRequest>;
 
@@ -189,7 +189,7 @@ const RUN_METHODS = {
     callbacks: true,
   } satisfies OptionNames<DriveRunOptions>,
   pause: { abort: true, by: true } satisfies OptionNames<PauseOptions>,
-  cancel: { by: true } satisfies OptionNames<CancelOptions>,
+  cancel: { by: true } satisfies OptionNames<Pick<CancelOptions, 'by'>>,
   log: { afterSeq: true, beforeSeq: true, limit: true } satisfies OptionNames<EventPage>,
   checkpoints: { limit: true, before: true } satisfies OptionNames<CheckpointPage>,
   transcript: {

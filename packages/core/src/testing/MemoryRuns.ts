@@ -33,7 +33,7 @@ import { DevsError } from '../errors/DevsError.ts';
 import { immediateBarrier } from '../state/commits/CommitBarrier.ts';
 import type { GateEvent } from '../state/events/GateEventStore.ts';
 import { HitlSessionStore } from '../state/gates/HitlSessionStore.ts';
-import { labelTexts } from '../state/labels/runLabels.ts';
+import { labelTexts, patchedLabels } from '../state/labels/runLabels.ts';
 import { runNotFound } from '../state/threads/threadRecords.ts';
 
 /** A run as it is kept. */
@@ -50,6 +50,7 @@ interface MemoryRun {
   queue: RunQueue;
   file: Uint8Array;
   end: Omit<RunRelease, 'queue'>;
+  isRelabelled?: boolean;
   updatedAt: number;
   epoch: number;
   holder: AbortController | null;
@@ -201,6 +202,13 @@ export class MemoryRuns implements Runs {
     return run === undefined ? null : memoryRunSummary(id, run);
   }
 
+  async updateMetadata(id: string, patch: RunInfo['metadata']): Promise<RunInfo> {
+    const run = this.#require(id);
+    run.end = { ...run.end, ...patchedLabels(run.end, patch) };
+    run.isRelabelled = true;
+    return memoryRunSummary(id, run);
+  }
+
   async gates({ limit, after, ...filter }: GateFilter = {}): Promise<GatePage> {
     const matches = matcherOf(filter);
     const last = parseCursor(after);
@@ -295,6 +303,8 @@ class HeldInMemory implements LeasedRun {
     await this.#arrive();
     const run = this.#run;
     if (run.signals.length > this.#given) return 'again';
+    // The metadata in lists that was changed there is not that of the file.
+    if (run.isRelabelled) Object.assign(end, { metadata: run.end.metadata });
     Object.assign(run, { end, listed: run.changes, handled: this.#given, holder: null });
     run.updatedAt = this.#now();
     if (queue !== undefined) run.queue = queue;
@@ -331,7 +341,7 @@ function memoryRunSummary(id: string, { end, queue, holder, createdAt, updatedAt
   const at = (ms: number): string => new Date(ms).toISOString();
   return {
     ...{ id, status: end.status, reason: end.reason, graph: queue.fingerprint, isDriven: holder !== null },
-    ...{ metadata: end.metadata, tags: end.tags },
+    ...{ metadata: end.metadata, tags: end.tags, ...(end.owner && { owner: end.owner }) },
     ...{ createdAt: at(createdAt), updatedAt: at(updatedAt), endedAt: null },
   };
 }

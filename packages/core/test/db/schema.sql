@@ -280,6 +280,19 @@ CREATE TABLE langgraph_checkpoints (
   visit            TEXT                                  -- LangGraph's task id; pairs the two turns of a node
 , sha256 BLOB CHECK (sha256 IS NULL OR length(sha256) = 32));
 
+CREATE TABLE queued_turns (
+  thread_id  TEXT    NOT NULL REFERENCES threads (thread_id),
+  position   INTEGER NOT NULL CHECK (position >= 1),     -- of the run; the first one begins next
+  turn_key   TEXT    NOT NULL,                           -- the caller's name of the turn
+  type       TEXT    NOT NULL,                           -- of the serialized input, as in thread_inputs
+  value      BLOB    NOT NULL,
+  sha256     BLOB    NOT NULL,
+  seal       INTEGER NOT NULL,                           -- six bytes of a SHA-256 that binds the row to its key
+  queued_at  INTEGER NOT NULL,                           -- ms since the Unix epoch, UTC
+  dropped_at INTEGER,                                    -- when it was cancelled: it never begins
+  PRIMARY KEY (thread_id, position)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE rewinds (
   id             TEXT    PRIMARY KEY NOT NULL,
   thread_id      TEXT    NOT NULL REFERENCES threads (thread_id),
@@ -478,6 +491,8 @@ CREATE INDEX inner_threads_by_run ON inner_threads (run_id);
 CREATE INDEX langgraph_checkpoints_by_graph ON langgraph_checkpoints (graph_id);
 
 CREATE INDEX langgraph_checkpoints_by_task ON langgraph_checkpoints (task_id);
+
+CREATE UNIQUE INDEX queued_turns_by_key ON queued_turns (thread_id, turn_key);
 
 CREATE INDEX rewinds_by_thread ON rewinds (thread_id, created_at);
 

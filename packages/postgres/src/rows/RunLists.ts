@@ -2,7 +2,7 @@ import type { RunInfo, Runs } from '@devs/core';
 import { listedGate, pages, runQueryOf } from '@devs/core/internal';
 import { isLiveSql } from '../server/Owner.ts';
 import type { Tables } from '../server/Tables.ts';
-import { labelConditions, labelsOfRow } from './labelRows.ts';
+import { labelConditions, labelsJson, labelsOfRow, lockLabelsSql, replaceLabelsSql } from './labelRows.ts';
 
 interface RunRow {
   readonly run_id: string;
@@ -52,6 +52,19 @@ export class RunLists {
   async get(id: string): ReturnType<Runs['get']> {
     const [row] = await this.#tables.query<RunRow>(getSql(this.#tables.schema), [id]);
     return row === undefined ? null : runRowSummary(row);
+  }
+
+  /** Changes the metadata that a run is found by. False where there is no such run. @throws DevsError `STATE_IO` */
+  async updateMetadata(id: string, patch: RunInfo['metadata']): Promise<boolean> {
+    const { schema } = this.#tables;
+    return this.#tables.transaction(async (client) => {
+      const { rows } = await client.query<{ labels: string | null }>(lockLabelsSql(schema), [id]);
+      const [row] = rows;
+      if (row === undefined) return false;
+      const labels = pages.patchedLabels(labelsOfRow(row.labels), patch);
+      await client.query(replaceLabelsSql(schema), [id, labelsJson(labels)]);
+      return true;
+    });
   }
 
   /** What is kept of a run's file counts as long as nobody drives it, or has told it something. @throws DevsError `STATE_IO` */

@@ -333,10 +333,12 @@ WITH held AS (
     owner = NULL, lease = NULL, job_id = NULL, until = to_timestamp($9::float8 / 1000),
     base_seq = CASE WHEN $11 THEN $3::bigint ELSE base_seq END, listed_seq = $3::bigint, updated_at = now(),
     graph = coalesce($12, graph), fingerprint = coalesce($13, fingerprint), queue = $14,
-    ended_at = CASE WHEN $5 IN ${ENDED_SQL} THEN coalesce(ended_at, now()) END, labels = $15
+    ended_at = CASE WHEN $5 IN ${ENDED_SQL} THEN coalesce(ended_at, now()) END,
+    labels = CASE WHEN relabelled THEN labels ELSE $15 END
   FROM (SELECT run_id, job_id AS job, labels AS known FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE) was
   WHERE r.run_id = was.run_id AND r.lease = $2::uuid AND r.head_seq = $3::bigint AND r.wake_seq = $4::bigint
-  RETURNING r.run_id, r.tenant, r.created_at, r.deaths, true AS has_gates, was.job, was.known IS NOT DISTINCT FROM $15 AS is_labelled
+  RETURNING r.run_id, r.tenant, r.created_at, r.deaths, true AS has_gates, was.job,
+    r.relabelled OR was.known IS NOT DISTINCT FROM $15 AS is_labelled
 ), ${gatesSql(schema, { json: '$10', reopens: true })}, ${insertLabelsSql(schema, '$15')}, taken AS (
   UPDATE ${schema}.signals s SET taken_at = now() FROM held WHERE s.run_id = held.run_id AND s.taken_at IS NULL
 ), swept AS (

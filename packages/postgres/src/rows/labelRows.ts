@@ -20,6 +20,20 @@ export const insertLabelsSql = (schema: string, json: string): string => `labell
   ON CONFLICT DO NOTHING
 )`;
 
+/** Replaces the labels of a run, `$1`, with those of JSON `$2`. The row is locked by {@link lockLabelsSql} before. */
+export const replaceLabelsSql = (schema: string): string => `
+WITH held AS (
+  UPDATE ${schema}.runs SET labels = $2, relabelled = true WHERE run_id = $1
+  RETURNING run_id, created_at, false AS is_labelled
+), gone AS (
+  DELETE FROM ${schema}.run_labels WHERE run_id = $1
+    AND label NOT IN (SELECT ${labelSql('text')} FROM json_array_elements_text($2::json) AS text)
+), ${insertLabelsSql(schema, '$2')}
+SELECT run_id FROM held`;
+
+export const lockLabelsSql = (schema: string): string =>
+  `SELECT labels FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE`;
+
 /** Conditions on a row with `run_id` and `tenant`, each behind an AND; their values are added to `values`. */
 export function labelConditions(
   schema: string,

@@ -12,8 +12,11 @@ export type Action =
   | 'threads:decide'
   | ('store:get' | 'store:put' | 'store:delete' | 'store:search' | 'store:list_namespaces');
 
-/** Fields of a run that only the server writes. */
-export type OwnerFields = RunInfo['owner'];
+/** Fields of a run that only the server writes. `by` is who started it, such as `human:ada`. */
+export type OwnerFields = NonNullable<RunInfo['owner']>;
+
+/** A run with its owner, which is empty for a run that a program started. */
+export type OwnedRun = RunInfo & { readonly owner: OwnerFields };
 
 /**
  * Whether a principal may do something. `{ owner }` allows it for runs with these fields; a new run gets them.
@@ -35,7 +38,7 @@ export interface ActedOn {
 export type Authorize = (
   principal: Principal,
   action: Action,
-  run: RunInfo | null,
+  run: OwnedRun | null,
   on: ActedOn,
 ) => Verdict | Promise<Verdict>;
 
@@ -55,8 +58,9 @@ export class Access {
   }
 
   async may(action: Action, run: RunInfo, on: ActedOn = {}): Promise<boolean> {
-    const verdict = await this.#authorize(this.principal, action, run, on);
-    return typeof verdict === 'boolean' ? verdict : hasFields(run, verdict.owner);
+    const owner = run.owner ?? {};
+    const verdict = await this.#authorize(this.principal, action, { ...run, owner }, on);
+    return typeof verdict === 'boolean' ? verdict : hasFields(owner, verdict.owner);
   }
 
   /**
@@ -65,14 +69,15 @@ export class Access {
    * @returns The fields that a new run gets, or that those of a list must have.
    * @throws ApiError
    */
-  async require(action: Action, on: ActedOn = {}): Promise<OwnerFields> {
+  async demand(action: Action, on: ActedOn = {}): Promise<OwnerFields> {
     const verdict = await this.#authorize(this.principal, action, null, on);
-    if (verdict === false) throw new ApiError(403, 'NOT_ALLOWED', `${this.name} may not do this (${action}).`);
+    if (verdict === false)
+      throw new ApiError(403, 'NOT_ALLOWED', `${this.name} may not do this (${action}).`);
     return verdict === true ? {} : verdict.owner;
   }
 
   /** Who may not even read a run is told that it is not there. @throws ApiError */
-  async requireRun(action: Action, run: RunInfo): Promise<void> {
+  async demandRun(action: Action, run: RunInfo): Promise<void> {
     if (await this.may(action, run)) return;
     if (action === 'threads:read' || !(await this.may('threads:read', run)))
       throw notFound(`Thread "${run.id}"`);
@@ -85,5 +90,5 @@ export class Access {
   }
 }
 
-const hasFields = ({ owner }: RunInfo, wanted: OwnerFields): boolean =>
+const hasFields = (owner: OwnerFields, wanted: OwnerFields): boolean =>
   Object.entries(wanted).every(([name, value]) => Object.hasOwn(owner, name) && owner[name] === value);

@@ -23,10 +23,17 @@ export class Assistants {
     this.all = Object.entries(apps).map(([name, app]) => ({ name, app: wrapApp(app) as ServedApp }));
     this.since = since.toISOString();
     if (this.all.length === 0) throw new TypeError('createServer: `apps` must have at least one app.');
+    const shared = this.all.find(
+      ({ app }) => app.queue.graph === '' && this.all.some((other) => sharesFile(app, other.app)),
+    );
+    if (shared !== undefined)
+      throw new TypeError(
+        `createServer: app "${shared.name}" shares its file, so it must have a \`name\` of durable().`,
+      );
   }
 
   /** @throws ApiError for an unknown name. */
-  require(name: string): Assistant {
+  named(name: string): Assistant {
     const known = this.all.find((assistant) => assistant.name === name);
     if (known === undefined) throw notFound(`Assistant "${name.slice(0, 80)}"`);
     return known;
@@ -57,3 +64,5 @@ export class Assistants {
     );
   }
 }
+
+const sharesFile = (a: ServedApp, b: ServedApp): boolean => a !== b && a.file !== null && a.file === b.file;

@@ -5,7 +5,7 @@ export type ServedApp = Pick<
   DurableApp<unknown, unknown, unknown>,
   | ('cancel' | 'create' | 'decide' | 'delete' | 'fork' | 'gates' | 'get' | 'getState' | 'getStateHistory')
   | ('list' | 'result' | 'start' | 'stream' | 'turns' | 'updateMetadata' | 'updateState' | 'values' | 'work')
-  | ('fingerprint' | 'graph' | 'memory' | 'runs')
+  | ('file' | 'fingerprint' | 'graph' | 'memory' | 'queue' | 'runs')
 >;
 
 /** An app under the name that clients call it. */

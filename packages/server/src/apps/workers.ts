@@ -10,7 +10,9 @@ export interface Workers {
 export function startWorkers(apps: readonly ServedApp[]): Workers {
   const elsewhere = apps.some(({ runs }) => runs !== null);
   if (elsewhere)
-    throw new TypeError('createServer: `work` is for apps of one state file. Start `devs worker` for the others.');
+    throw new TypeError(
+      'createServer: `work` is for apps of one state file. Start `devs worker` for the others.',
+    );
   const stopping = new AbortController();
   const working = apps.map((app) =>
     app.work({ signal: stopping.signal }).catch((error: unknown) => {

@@ -20,18 +20,23 @@ export function assistantRoutes(served: Served): Hono<Env> {
   const { assistants } = served;
   const routes = new Hono<Env>();
   routes.post('/assistants/search', async (c) => {
-    const body = await bodyOf(c, searchBody, served);
+    const body = bodyOf(c, searchBody);
     const found = await search(c, body, assistants);
     const from = body.offset ?? 0;
     const page = found.slice(from, from + (body.limit ?? 10));
-    return json(page.map((assistant) => viewOf(assistant, assistants)), {
-      headers: { 'x-pagination-total': String(found.length) },
-    });
+    return json(
+      page.map((assistant) => viewOf(assistant, assistants)),
+      {
+        headers: { 'x-pagination-total': String(found.length) },
+      },
+    );
   });
   routes.post('/assistants/count', async (c) =>
-    json((await search(c, await bodyOf(c, searchBody, served), assistants)).length),
+    json((await search(c, bodyOf(c, searchBody), assistants)).length),
   );
-  routes.get('/assistants/:assistant_id', async (c) => json(viewOf(await required(c, assistants), assistants)));
+  routes.get('/assistants/:assistant_id', async (c) =>
+    json(viewOf(await required(c, assistants), assistants)),
+  );
   routes.get('/assistants/:assistant_id/graph', async (c) => {
     const { app } = await required(c, assistants);
     const { xray } = readQuery(c.req.raw, graphQuery);
@@ -39,7 +44,12 @@ export function assistantRoutes(served: Served): Hono<Env> {
   });
   routes.get('/assistants/:assistant_id/schemas', async (c) => {
     const { app, name } = await required(c, assistants);
-    return json({ graph_id: name, ...schemasOf(app.graph), config_schema: ANYTHING, context_schema: ANYTHING });
+    return json({
+      graph_id: name,
+      ...schemasOf(app.graph),
+      config_schema: ANYTHING,
+      context_schema: ANYTHING,
+    });
   });
   routes.get('/assistants/:assistant_id/subgraphs/:namespace?', async (c) => {
     const { app } = await required(c, assistants);
@@ -52,8 +62,8 @@ export function assistantRoutes(served: Served): Hono<Env> {
 }
 
 async function required(c: Asking, assistants: Assistants): Promise<Assistant> {
-  const assistant = assistants.require(pathId(c, 'assistant_id'));
-  await c.var.access.require('assistants:read', { assistant: assistant.name });
+  const assistant = assistants.named(pathId(c, 'assistant_id'));
+  await c.var.access.demand('assistants:read', { assistant: assistant.name });
   return assistant;
 }
 
@@ -62,9 +72,11 @@ async function search(
   { graph_id: graph, name, metadata }: z.infer<typeof searchBody>,
   { all }: Assistants,
 ): Promise<readonly Assistant[]> {
-  await c.var.access.require('assistants:search');
+  await c.var.access.demand('assistants:search');
   // An assistant has no metadata of its own but who made it.
-  const asked = Object.entries(metadata ?? {}).every(([key, value]) => key === 'created_by' && value === 'system');
+  const asked = Object.entries(metadata ?? {}).every(
+    ([key, value]) => key === 'created_by' && value === 'system',
+  );
   const isFound = (own: string): boolean =>
     asked && (!graph || graph === own) && (!name || own.toLowerCase().includes(name.toLowerCase()));
   return all.filter((assistant) => isFound(assistant.name));
@@ -86,7 +98,9 @@ const drawn = (graph: unknown): Drawn => graph as Drawn;
 /** A graph says the names of its channels; their types are TypeScript's. */
 const ANYTHING = { type: 'object', properties: {}, additionalProperties: true } as const;
 
-function schemasOf(graph: unknown): Readonly<Record<'input_schema' | 'output_schema' | 'state_schema', object>> {
+function schemasOf(
+  graph: unknown,
+): Readonly<Record<'input_schema' | 'output_schema' | 'state_schema', object>> {
   const { inputChannels, outputChannels, streamChannels } = graph as Readonly<Record<string, unknown>>;
   return {
     input_schema: schemaOf(inputChannels === '__start__' ? streamChannels : inputChannels),
@@ -96,7 +110,9 @@ function schemasOf(graph: unknown): Readonly<Record<'input_schema' | 'output_sch
 }
 
 function schemaOf(channels: unknown): object {
-  const names = (typeof channels === 'string' ? [channels] : Array.isArray(channels) ? channels : []) as readonly string[];
+  const names = (
+    typeof channels === 'string' ? [channels] : Array.isArray(channels) ? channels : []
+  ) as readonly string[];
   return { type: 'object', properties: Object.fromEntries(names.map((name) => [name, propertyOf(name)])) };
 }
 

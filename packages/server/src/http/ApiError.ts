@@ -1,7 +1,7 @@
 import { type ErrorCode, isDevsError, maskSensitiveData } from '@devs/core';
 import { visibleText } from '@devs/core/internal';
 
-export type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429 | 500 | 501 | 503;
+export type ErrorStatus = 400 | 401 | 403 | 404 | 408 | 409 | 413 | 415 | 422 | 429 | 500 | 501 | 503;
 
 /** What the server itself says no to. */
 export class ApiError extends Error {

@@ -1,10 +1,14 @@
 /** JSON as LangGraph's clients read it: a message is its own members with its `type`. */
 export function serialize(value: unknown): string {
   return (
-    JSON.stringify(value, function toPlain(this: Readonly<Record<string, unknown>>, key: string, given) {
-      const raw = this[key];
-      return isMessage(raw) ? plainMessage(raw) : given;
-    }) ?? 'null'
+    JSON.stringify(
+      value,
+      function toPlain(this: Readonly<Record<string, unknown>>, key: string, given: unknown) {
+        const raw = this[key];
+        if (typeof raw === 'bigint') return raw.toString();
+        return isMessage(raw) ? plainMessage(raw) : given;
+      },
+    ) ?? 'null'
   );
 }
 
@@ -14,10 +18,7 @@ interface DictOwner {
 
 /** By what it can do: an application may have a copy of LangChain of its own. */
 const isMessage = (value: unknown): value is DictOwner =>
-  typeof value === 'object' &&
-  value !== null &&
-  'toDict' in value &&
-  typeof value.toDict === 'function';
+  typeof value === 'object' && value !== null && 'toDict' in value && typeof value.toDict === 'function';
 
 function plainMessage(message: DictOwner): object {
   const { type, data } = message.toDict();
@@ -27,7 +28,10 @@ function plainMessage(message: DictOwner): object {
 /** A value as its JSON has it. */
 export const plain = (value: unknown): unknown => JSON.parse(serialize(value));
 
-export function json(value: unknown, init: { readonly status?: number; readonly headers?: object } = {}): Response {
+export function json(
+  value: unknown,
+  init: { readonly status?: number; readonly headers?: object } = {},
+): Response {
   const headers = { 'content-type': 'application/json', ...init.headers };
   return new Response(serialize(value), { status: init.status ?? 200, headers });
 }

@@ -9,11 +9,19 @@ const API_VERSION = '1.5.1';
 
 export function metaRoutes(): Hono<Env> {
   const routes = new Hono<Env>();
-  routes.get('/info', () => json({ version: API_VERSION, context: 'js', flags: FLAGS, differences: DIFFERENCES }));
+  routes.get('/info', () =>
+    json({ version: API_VERSION, context: 'js', flags: FLAGS, differences: DIFFERENCES }),
+  );
   return routes;
 }
 
-const FLAGS = { assistants: true, crons: false, langsmith: false, langsmith_tracing_replicas: false, durable: true };
+const FLAGS = {
+  assistants: true,
+  crons: false,
+  langsmith: false,
+  langsmith_tracing_replicas: false,
+  durable: true,
+};
 
 /** What LangGraph's server answers and this one does not. */
 const NOT_OFFERED: readonly (readonly [method: string, path: string, why: string])[] = [

@@ -19,7 +19,9 @@ export class PartialMessages {
     const whole = before?.concat?.(chunk) ?? chunk;
     this.#open.set(id, whole);
     const partial = { event: 'messages/partial', data: [whole] };
-    return before === undefined ? [{ event: 'messages/metadata', data: { [id]: { metadata } } }, partial] : [partial];
+    return before === undefined
+      ? [{ event: 'messages/metadata', data: { [id]: { metadata } } }, partial]
+      : [partial];
   }
 
   /** The messages in a state that were not told yet. */

@@ -1,5 +1,6 @@
 import type { StreamEvent } from '@devs/core/langgraph';
 import type { ServedApp } from '../apps/ServedApp.ts';
+import { readEach } from './readEach.ts';
 import { isSettled, requireTurn } from './standing.ts';
 
 /** A run of a thread, and where to begin in it. */
@@ -28,52 +29,30 @@ export async function* readRun(
   signal: AbortSignal,
 ): AsyncGenerator<StreamEvent, void> {
   const stop = new AbortController();
-  const leave = (): void => stop.abort();
-  signal.addEventListener('abort', leave, { once: true });
-  if (signal.aborted) stop.abort();
   const from = after === undefined ? {} : { after };
   const turn = run === thread ? {} : { turn: run };
-  const events = app.stream(thread, null, { streamMode, subgraphs, ...from, ...turn, signal: stop.signal });
+  const events = app.stream(thread, null, {
+    ...{ streamMode, subgraphs, ...from, ...turn },
+    signal: AbortSignal.any([signal, stop.signal]),
+  });
+  let last = after ?? 0;
+  let mayAsk = true;
   try {
-    yield* untilSettled(events, { app, thread, run, after });
+    for await (const event of readEach(events, () => (mayAsk ? LOOK_SOON_MS : LOOK_EVERY_MS))) {
+      if (event === 'quiet') {
+        if (await isAtEnd({ app, thread, run, after: last })) return;
+        continue;
+      }
+      if ('seq' in event) last = event.seq;
+      mayAsk = event.mode === 'gate' || (mayAsk && !('seq' in event));
+      yield event;
+    }
   } finally {
-    signal.removeEventListener('abort', leave);
     stop.abort();
   }
 }
 
-async function* untilSettled(
-  events: AsyncGenerator<StreamEvent, void>,
-  { app, thread, run, after = 0 }: ReadRun,
-): AsyncGenerator<StreamEvent, void> {
-  let last = after;
-  let mayAsk = true;
-  let next = events.next();
-  for (;;) {
-    const found = await within(next, mayAsk ? LOOK_SOON_MS : LOOK_EVERY_MS);
-    if (found === 'late') {
-      const isAtEnd = (await isSettled(app, thread, run)) && (await requireTurn(app, thread, run)).lastSeq <= last;
-      if (isAtEnd) return;
-      continue;
-    }
-    if (found.done === true) return;
-    const { value: event } = found;
-    if ('seq' in event) last = event.seq;
-    mayAsk = event.mode === 'gate' || (mayAsk && event.mode === 'messages');
-    next = events.next();
-    yield event;
-  }
-}
-
-/** What comes within so many milliseconds. The loop that waits for it goes on later. */
-async function within<T>(coming: Promise<T>, ms: number): Promise<T | 'late'> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<'late'>((resolve) => {
-    timer = setTimeout(() => resolve('late'), ms);
-  });
-  try {
-    return await Promise.race([coming, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+/** Whether nothing more comes until somebody acts, and all was read. */
+async function isAtEnd({ app, thread, run, after = 0 }: ReadRun): Promise<boolean> {
+  return (await isSettled(app, thread, run)) && (await requireTurn(app, thread, run)).lastSeq <= after;
 }

@@ -1,6 +1,6 @@
-import type { Gate } from '@devs/core';
-import { gateInterrupt, gateOfInterrupt, resumeAnswer } from '../apps/coreForNow.ts';
 import type { Principal } from '@devs/core';
+import { type Gate, type GateAnswer, gateInterrupt, resumeAnswer } from '@devs/core';
+import { gateOfInterrupt } from '@devs/core/internal';
 import type { ServedApp } from '../apps/ServedApp.ts';
 import { ApiError, invalid } from '../http/ApiError.ts';
 
@@ -30,7 +30,11 @@ export function responsesOf(resume: unknown, open: readonly Gate[]): readonly Re
   const [only, ...others] = open;
   if (only === undefined) throw nothingAsked();
   if (others.length > 0)
-    throw new ApiError(422, 'ANSWER_UNBOUND', 'Several questions are open. Answer each by the id of its interrupt.');
+    throw new ApiError(
+      422,
+      'ANSWER_UNBOUND',
+      'Several questions are open. Answer each by the id of its interrupt.',
+    );
   return [{ interrupt: gateInterrupt(only).id, value: resume }];
 }
 
@@ -50,7 +54,8 @@ export async function decideAll(
     throw invalid('Each question takes one answer.');
   const decisions = responses.map(({ interrupt, value }) => {
     const gate = gateOfInterrupt(interrupt, open);
-    return { gate, answer: { ...resumeAnswer(gate, value), by, via: VIA } };
+    const answer = { ...resumeAnswer(gate, value), by, via: VIA } as GateAnswer; // `decide` checks it
+    return { gate, answer };
   });
   for (const { gate, answer } of decisions) await app.decide(gate, answer);
 }

@@ -1,8 +1,8 @@
-import { gateInterrupt } from '../apps/coreForNow.ts';
+import { gateInterrupt } from '@devs/core';
 import type { StreamEvent } from '@devs/core/langgraph';
 import type { SentEvent } from '../http/eventStream.ts';
-import type { SentMode } from './RunBody.ts';
 import { PartialMessages } from './PartialMessages.ts';
+import type { SentMode } from './RunBody.ts';
 
 /** What a client asked for. */
 export interface AskedEvents {
@@ -64,8 +64,13 @@ export class RunEvents {
     return [...complete, ...(modes.has('values') ? [this.#named(event, event.data)] : [])];
   }
 
-  #messages({ chunk, metadata, ...event }: Extract<StreamEvent, { mode: 'messages' }>): readonly SentEvent[] {
+  #messages({
+    chunk,
+    metadata = {},
+    ...event
+  }: Extract<StreamEvent, { mode: 'messages' }>): readonly SentEvent[] {
     const { modes } = this.#asked;
+    if (chunk === undefined) return [];
     return [
       ...(modes.has('messages-tuple') ? [this.#named(event, [chunk, metadata])] : []),
       ...(modes.has('messages') ? this.#partial.add(chunk, metadata) : []),
@@ -93,7 +98,18 @@ export function runFailure(reason: string | null): { readonly error: string; rea
 }
 
 /** A piece of a model's text as LangChain's `streamEvents` tells it: clients that read it know no other. */
-const modelEvent = (runId: string, chunk: unknown, metadata: Readonly<Record<string, unknown>>): SentEvent => ({
+const modelEvent = (
+  runId: string,
+  chunk: unknown,
+  metadata: Readonly<Record<string, unknown>>,
+): SentEvent => ({
   event: 'events',
-  data: { event: 'on_chat_model_stream', run_id: runId, name: metadata['ls_model_name'] ?? 'model', tags: [], metadata, data: { chunk } },
+  data: {
+    event: 'on_chat_model_stream',
+    run_id: runId,
+    name: metadata['ls_model_name'] ?? 'model',
+    tags: [],
+    metadata,
+    data: { chunk },
+  },
 });

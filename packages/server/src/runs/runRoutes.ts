@@ -2,17 +2,21 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import type { Located } from '../apps/Assistants.ts';
 import { invalid, notFound, notOffered } from '../http/ApiError.ts';
-import { readQuery } from '../http/readBody.ts';
+import { parseShape, readQuery } from '../http/readBody.ts';
 import { json } from '../http/serialize.ts';
+import { slowJson } from '../http/slowJson.ts';
+import { runOf } from '../protocol/ThreadEvents.ts';
 import { type Asking, bodyOf, type Env, locatedThread, pathId, type Served } from '../Served.ts';
-import { modesOf, type RunBody, runBody } from './RunBody.ts';
-import { streamRun } from './streamRun.ts';
-import { requireTurn, runStatusOf } from './standing.ts';
+import { modesOf, type RunBody, runBody, type SentMode } from './RunBody.ts';
 import { type RunView, runView } from './runView.ts';
+import { requireTurn, runStatusOf } from './standing.ts';
 import { type StartedRun, startRun } from './startRun.ts';
-import { deleteStateless, outputOf, waitForRun } from './waitForRun.ts';
+import { cancelQuietly, streamRun } from './streamRun.ts';
+import { deleteStateless, outputAfter, waitForRun } from './waitForRun.ts';
 
-const yes = z.string().transform((text) => text === '1' || text.toLowerCase() === 'true' || text.toLowerCase() === 'yes');
+const yes = z
+  .string()
+  .transform((text) => text === '1' || text.toLowerCase() === 'true' || text.toLowerCase() === 'yes');
 
 const listQuery = z.looseObject({
   limit: z.coerce.number().int().min(1).max(1000).default(10),
@@ -20,7 +24,10 @@ const listQuery = z.looseObject({
   status: z.string().optional(),
 });
 const joinQuery = z.looseObject({ cancel_on_disconnect: yes.optional() });
-const cancelQuery = z.looseObject({ wait: yes.optional(), action: z.enum(['interrupt', 'rollback']).default('interrupt') });
+const cancelQuery = z.looseObject({
+  wait: yes.optional(),
+  action: z.enum(['interrupt', 'rollback']).default('interrupt'),
+});
 
 export function runRoutes(served: Served): Hono<Env> {
   const routes = new Hono<Env>();
@@ -34,18 +41,25 @@ export function runRoutes(served: Served): Hono<Env> {
     routes.get(`${path}/:run_id/stream`, (c) => joinStream(c, served));
   }
   routes.get('/threads/:thread_id/runs', (c) => listRuns(c, served));
-  routes.get('/threads/:thread_id/runs/:run_id', async (c) => json(await viewOf(await locatedRun(c, served))));
+  routes.get('/threads/:thread_id/runs/:run_id', async (c) =>
+    json(await viewOf(await locatedRun(c, served))),
+  );
   routes.get('/threads/:thread_id/runs/:run_id/join', async (c) => {
     const run = await locatedRun(c, served);
-    await waitForRun(run, c.req.raw.signal);
-    return json(await outputOf(run));
+    return slowJson((signal) => outputAfter(run, signal), {
+      streams: served.streams,
+      reader: c.var.access.name,
+    });
   });
   routes.post('/threads/:thread_id/runs/:run_id/cancel', (c) => cancelRun(c, served));
   return routes;
 }
 
-async function start(c: Asking, served: Served): Promise<{ readonly body: RunBody; readonly run: StartedRun }> {
-  const body = await bodyOf(c, runBody, served);
+async function start(
+  c: Asking,
+  served: Served,
+): Promise<{ readonly body: RunBody; readonly run: StartedRun }> {
+  const body = bodyOf(c, runBody);
   const thread = c.req.param('thread_id') === undefined ? null : pathId(c, 'thread_id');
   const key = c.req.header('idempotency-key');
   const run = await startRun(body, { access: c.var.access, assistants: served.assistants, thread, key });
@@ -54,9 +68,11 @@ async function start(c: Asking, served: Served): Promise<{ readonly body: RunBod
 
 /** A run of the path, for who may read its thread. */
 async function locatedRun(c: Asking, served: Served): Promise<StartedRun> {
-  const run = pathId(c, 'run_id');
+  const run = runOf(pathId(c, 'run_id'));
   const isStateless = c.req.param('thread_id') === undefined;
-  const located = isStateless ? await locatedStateless(c, run, served) : await locatedThread(c, 'threads:read', served);
+  const located = isStateless
+    ? await locatedStateless(c, run, served)
+    : await locatedThread(c, 'threads:read', served);
   const { assistant } = located;
   await requireTurn(assistant.app, located.run.id, run);
   return { assistant, thread: located.run.id, run, isStateless };
@@ -66,13 +82,15 @@ async function locatedRun(c: Asking, served: Served): Promise<StartedRun> {
 async function locatedStateless(c: Asking, run: string, { assistants }: Served): Promise<Located> {
   const located = await assistants.locate(run);
   if (located === null) throw notFound(`Run "${run}"`);
-  await c.var.access.requireRun('threads:read', located.run);
+  await c.var.access.demandRun('threads:read', located.run);
   return located;
 }
 
 /** A client joins again under this path, and reads the ids of thread and run from it. */
 const locationOf = ({ thread, run, isStateless }: StartedRun): string =>
-  isStateless ? `/runs/${encodeURIComponent(run)}` : `/threads/${encodeURIComponent(thread)}/runs/${encodeURIComponent(run)}`;
+  isStateless
+    ? `/runs/${encodeURIComponent(run)}`
+    : `/threads/${encodeURIComponent(thread)}/runs/${encodeURIComponent(run)}`;
 
 async function viewOf({ assistant: { app, name }, thread, run }: StartedRun): Promise<RunView> {
   const [turn, gates] = [await requireTurn(app, thread, run), await app.gates(thread)];
@@ -83,7 +101,7 @@ async function startStream(c: Asking, served: Served): Promise<Response> {
   const { body, run } = await start(c, served);
   const path = locationOf(run);
   const asked = { modes: modesOf(body), subgraphs: body.stream_subgraphs ?? false };
-  const query = new URLSearchParams([...asked.modes].map((mode) => ['stream_mode', mode]));
+  const query = new URLSearchParams([...asked.modes].map((mode): [string, string] => ['stream_mode', mode]));
   if (asked.subgraphs) query.set('stream_subgraphs', 'true');
   return streamRun(run, asked, {
     ...{ streams: served.streams, access: c.var.access, isFresh: true },
@@ -93,12 +111,18 @@ async function startStream(c: Asking, served: Served): Promise<Response> {
   });
 }
 
+/** What a run was asked for is not recorded with it: a client that joins says it, or gets all. */
+const USUAL_MODES: ReadonlySet<SentMode> = new Set(['values', 'updates', 'custom', 'messages-tuple']);
+
 async function joinStream(c: Asking, served: Served): Promise<Response> {
   const run = await locatedRun(c, served);
   const { searchParams } = new URL(c.req.url);
   const modes = searchParams.getAll('stream_mode').flatMap((text) => text.split(','));
   const asked = {
-    modes: modesOf(runBody.pick({ stream_mode: true }).parse({ stream_mode: modes })),
+    modes:
+      modes.length === 0
+        ? USUAL_MODES
+        : modesOf(parseShape(runBody.pick({ stream_mode: true }), { stream_mode: modes })),
     subgraphs: searchParams.get('stream_subgraphs') === 'true',
   };
   const after = positionOf(c.req.header('last-event-id'));
@@ -120,10 +144,17 @@ function positionOf(id: string | undefined): number | undefined {
 
 async function waitRun(c: Asking, served: Served): Promise<Response> {
   const { body, run } = await start(c, served);
-  await waitForRun(run, c.req.raw.signal);
-  const output = await outputOf(run);
-  if (run.isStateless && body.on_completion !== 'keep') await deleteStateless(run, c.var.access.principal);
-  return json(output, { headers: { 'content-location': locationOf(run) } });
+  const { access } = c.var;
+  const deletes = run.isStateless && body.on_completion !== 'keep';
+  const wait = async (signal: AbortSignal): Promise<unknown> => {
+    const output = await outputAfter(run, signal);
+    if (deletes) await deleteStateless(run, access.principal);
+    return output;
+  };
+  return slowJson(wait, {
+    ...{ streams: served.streams, reader: access.name, headers: { 'content-location': locationOf(run) } },
+    ...(body.on_disconnect === 'cancel' && { onLeft: () => cancelQuietly(run, access.principal) }),
+  });
 }
 
 async function listRuns(c: Asking, served: Served): Promise<Response> {
@@ -133,7 +164,9 @@ async function listRuns(c: Asking, served: Served): Promise<Response> {
   const asks = (await app.gates(run.id)).length > 0;
   const turns = (await app.turns(run.id)).toReversed();
   const found = turns.filter((turn) => status === undefined || runStatusOf(turn, asks) === status);
-  const views = found.slice(offset, offset + limit).map((turn) => runView(turn, { thread: run.id, assistant: name, asks }));
+  const views = found
+    .slice(offset, offset + limit)
+    .map((turn) => runView(turn, { thread: run.id, assistant: name, asks }));
   return json(views);
 }
 

@@ -1,4 +1,4 @@
-import { type Turn, runStatusOf, turnId } from './standing.ts';
+import { runStatusOf, type Turn, turnId } from './standing.ts';
 
 /** A run as LangGraph's clients read it. */
 export interface RunView {
@@ -15,7 +15,11 @@ export interface RunView {
 
 export function runView(
   turn: Turn,
-  { thread, assistant, asks }: { readonly thread: string; readonly assistant: string; readonly asks: boolean },
+  {
+    thread,
+    assistant,
+    asks,
+  }: { readonly thread: string; readonly assistant: string; readonly asks: boolean },
 ): RunView {
   return {
     run_id: turnId(thread, turn),

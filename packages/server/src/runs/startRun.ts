@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isDevsError } from '@devs/core';
 import type { Access, OwnerFields } from '../access/Access.ts';
 import type { Assistants, Located } from '../apps/Assistants.ts';
 import type { Assistant } from '../apps/ServedApp.ts';
@@ -28,6 +29,8 @@ export interface Asked {
   readonly thread: string | null;
   /** The id that the client gives to the run. */
   readonly key?: string | undefined;
+  /** Forks also where the thread stands at that checkpoint. */
+  readonly forks?: boolean;
 }
 
 /**
@@ -38,24 +41,26 @@ export interface Asked {
 export async function startRun(body: RunBody, asked: Asked): Promise<StartedRun> {
   assertOffered(body);
   const { assistants, thread, access } = asked;
-  const assistant = assistants.require(body.assistant_id);
+  const assistant = assistants.named(body.assistant_id);
   const run = body.run_id ?? asked.key ?? randomUUID();
   assertId(run, 'run_id');
   if (thread !== null) assertId(thread, 'thread_id');
   const id = thread ?? run;
-  const located = await assistants.locate(id);
+  const isNamed = thread !== null || body.run_id !== undefined || asked.key !== undefined;
+  const located = isNamed ? await assistants.locate(id) : null;
+  const known = { access, assistant, thread: id, run, isStateless: thread === null };
   if (located === null) {
     if (thread !== null && body.if_not_exists !== 'create') throw notFound(`Thread "${id}"`);
-    return startNew(body, { access, assistant, thread: id, run, isStateless: thread === null });
+    const isNew = await startNew(body, known, isNamed);
+    return isNew ? startedRun(known) : startRun({ ...body, run_id: run }, asked); // it has appeared meanwhile
   }
   if (thread === null && !(await access.may('threads:create_run', located.run)))
     throw new ApiError(409, 'THREAD_EXISTS', 'The id of the run is taken.');
-  await access.requireRun('threads:create_run', located.run);
+  await access.demandRun('threads:create_run', located.run);
   assertSameAssistant(located, assistant);
-  if (await isOfOther(located, assistant)) return startElsewhere(body, located, { access, assistant, thread: id, run, isStateless: false });
-  const known = { access, assistant, thread: id, run, isStateless: thread === null };
+  if (await isOfOther(located, assistant)) return startElsewhere(body, located, known);
   if (body.command !== undefined && body.command !== null) return resume(body, known);
-  return continueThread(body, located, known);
+  return continueThread(body, located, { ...known, forks: asked.forks === true });
 }
 
 /** A run that is about to be recorded. */
@@ -65,18 +70,24 @@ interface Recorded extends StartedRun {
 
 const startedRun = ({ access: _access, ...run }: Recorded): StartedRun => run;
 
-async function startNew(body: RunBody, run: Recorded): Promise<StartedRun> {
+/** @param isNamed - The client gave the id: somebody else may take it at the same time. Returns false then. */
+async function startNew(body: RunBody, run: Recorded, isNamed: boolean): Promise<boolean> {
   const { access, assistant, thread } = run;
   if (body.command !== undefined && body.command !== null)
     throw new ApiError(409, 'GATE_STALE', 'A new thread has no question to answer.');
   if (body.input === undefined || body.input === null) throw invalid('A new thread needs an input.');
   const on = { assistant: assistant.name };
-  const fields = { ...(await access.require('threads:create', on)), ...(await access.require('threads:create_run', on)) };
-  await record(body, run, fields);
-  // Somebody else may have taken the id meanwhile.
-  const now = await assistant.app.get(thread);
-  if (now !== null) await access.requireRun('threads:create_run', now);
-  return startedRun(run);
+  const created = await access.demand('threads:create', on);
+  const fields = { ...created, ...(await access.demand('threads:create_run', on)) };
+  const owner = access.owning(fields);
+  try {
+    if (isNamed) await assistant.app.create(thread, { owner });
+  } catch (error) {
+    if (isDevsError(error, 'THREAD_EXISTS')) return false;
+    throw error;
+  }
+  await record(body, run, { fields });
+  return true;
 }
 
 /** Whether a thread was created in another app, because its creator did not say of which it is, and has no input yet. */
@@ -85,28 +96,40 @@ async function isOfOther({ assistant, run }: Located, asked: Assistant): Promise
 }
 
 /** An empty thread becomes one of another app. */
-async function startElsewhere(body: RunBody, { assistant, run: old }: Located, run: Recorded): Promise<StartedRun> {
+async function startElsewhere(
+  body: RunBody,
+  { assistant, run: old }: Located,
+  run: Recorded,
+): Promise<StartedRun> {
   const by = run.access.principal;
   await assistant.app.cancel(old.id, { by });
   await assistant.app.delete(old.id, { by, waitMs: 0 });
-  await record({ ...body, metadata: { ...old.metadata, ...body.metadata } }, run, old.owner);
+  await record({ ...body, metadata: { ...old.metadata, ...body.metadata } }, run, {
+    fields: old.owner ?? {},
+  });
   return startedRun(run);
 }
 
-async function continueThread(body: RunBody, located: Located, run: Recorded): Promise<StartedRun> {
-  const { access, assistant, thread } = run;
+async function continueThread(
+  body: RunBody,
+  located: Located,
+  { forks, ...run }: Recorded & { readonly forks: boolean },
+): Promise<StartedRun> {
+  const { assistant, thread } = run;
   const { app } = assistant;
   const checkpointId = body.checkpoint?.checkpoint_id ?? body.checkpoint_id ?? undefined;
-  if (checkpointId !== undefined && checkpointId !== (await latestCheckpointId(app, thread)))
+  if (checkpointId !== undefined && (forks || checkpointId !== (await latestCheckpointId(app, thread))))
     return fork(body, checkpointId, run);
   if (body.input === undefined || body.input === null) {
     const turn = await lastTurn(run);
+    const asks = await app.gates(thread);
     await app.start(thread);
-    return { ...startedRun(run), run: turnId(thread, turn), after: turn.lastSeq };
+    // A run that waits tells its questions again.
+    return { ...startedRun(run), run: turnId(thread, turn), after: Math.max(0, turn.lastSeq - asks.length) };
   }
-  if (located.run.metadata['graph_id'] === undefined)
+  if (located.run.metadata['graph_id'] === undefined && (await app.turns(thread)).length > 0)
     await app.updateMetadata(thread, { graph_id: assistant.name, assistant_id: assistant.name });
-  await record(body, run, access.owning({}));
+  await record(body, run, { fields: {}, known: located.run.metadata });
   return startedRun(run);
 }
 
@@ -114,26 +137,33 @@ async function continueThread(body: RunBody, located: Located, run: Recorded): P
 async function fork(body: RunBody, checkpointId: string, run: Recorded): Promise<StartedRun> {
   const { access, assistant, thread } = run;
   const as = randomUUID();
-  const fields = await access.require('threads:create', { assistant: assistant.name });
+  const fields = await access.demand('threads:create', { assistant: assistant.name });
   await assistant.app.fork(thread, { as, checkpointId, by: access.principal });
   const forked = { ...run, thread: as };
   if (body.input === undefined || body.input === null) {
     return { ...startedRun(forked), run: turnId(as, await lastTurn(forked)) };
   }
-  await record({ ...body, multitask_strategy: 'enqueue' }, forked, fields);
+  await record({ ...body, multitask_strategy: 'enqueue' }, forked, { fields });
   return startedRun(forked);
 }
 
-async function record(body: RunBody, run: Recorded, fields: OwnerFields): Promise<void> {
+interface RecordedAs {
+  /** Of a new thread. */
+  readonly fields: OwnerFields;
+  /** Metadata that the thread has, and keeps. */
+  readonly known?: Readonly<Record<string, unknown>>;
+}
+
+async function record(body: RunBody, run: Recorded, { fields, known = {} }: RecordedAs): Promise<void> {
   const { assistant, thread, access } = run;
   const { name, app } = assistant;
   const { multitask_strategy: strategy, metadata, context, config } = body;
-  if (strategy === 'rollback') throw notOffered('A rollback would undo recorded work. Use "interrupt".');
+  const named = Object.entries({ ...metadata, graph_id: name, assistant_id: name });
   await app.start(thread, body.input, {
     turn: run.run,
     by: access.principal,
     owner: access.owning(fields),
-    metadata: { ...metadata, graph_id: name, assistant_id: name },
+    metadata: Object.fromEntries(named.filter(([key]) => !Object.hasOwn(known, key))),
     ...(context !== undefined && context !== null && { context }),
     ...configurableOf(config),
     ...(config?.tags && { tags: config.tags }),
@@ -144,22 +174,30 @@ async function record(body: RunBody, run: Recorded, fields: OwnerFields): Promis
 /** Names that the engine gives itself, and those that LangGraph's server adds. */
 const RESERVED = /^(?:thread_id|thread_ts|run_id|graph_id|assistant_id|checkpoint_|__|lease_|recursion_base)/;
 
-function configurableOf(config: RunBody['config']): { readonly configurable?: Readonly<Record<string, unknown>> } {
+function configurableOf(config: RunBody['config']): {
+  readonly configurable?: Readonly<Record<string, unknown>>;
+} {
   const own = Object.entries(config?.configurable ?? {}).filter(([name]) => !RESERVED.test(name));
   return own.length === 0 ? {} : { configurable: Object.fromEntries(own) };
 }
 
 async function resume(body: RunBody, run: Recorded): Promise<StartedRun> {
-  const { access, thread, assistant } = run;
-  const { app } = assistant;
+  const { thread } = run;
+  const { app } = run.assistant;
   const { command } = body;
   if (command?.goto !== undefined || command?.update !== undefined)
-    throw invalid('A command can resume only: `goto` and `update` would pass a question. Use the state of the thread.');
+    throw invalid(
+      'A command can resume only: `goto` and `update` would pass a question. Use the state of the thread.',
+    );
   if (command === undefined || command === null || !('resume' in command))
     throw invalid('The command must have `resume`.');
   const checkpointId = body.checkpoint?.checkpoint_id ?? body.checkpoint_id ?? undefined;
   if (checkpointId !== undefined && checkpointId !== (await latestCheckpointId(app, thread)))
-    throw new ApiError(409, 'GATE_STALE', 'The answer is for an earlier state of the thread. Nothing was recorded.');
+    throw new ApiError(
+      409,
+      'GATE_STALE',
+      'The answer is for an earlier state of the thread. Nothing was recorded.',
+    );
   return answer(responsesOf(command.resume, await app.gates(thread)), run);
 }
 
@@ -167,7 +205,7 @@ async function resume(body: RunBody, run: Recorded): Promise<StartedRun> {
 export async function answer(responses: readonly Response[], run: Recorded): Promise<StartedRun> {
   const { access, thread, assistant } = run;
   const found = await assistant.app.get(thread);
-  if (found !== null) await access.requireRun('threads:decide', found);
+  if (found !== null) await access.demandRun('threads:decide', found);
   const turn = await lastTurn(run);
   await decideAll(assistant.app, thread, { responses, by: access.principal });
   return { ...startedRun(run), run: turnId(thread, turn), after: turn.lastSeq };
@@ -188,6 +226,7 @@ function assertSameAssistant({ assistant, run }: Located, asked: Assistant): voi
 
 /** @throws ApiError for what LangGraph's server does and this one does not, before anything is recorded. */
 function assertOffered(body: RunBody): void {
+  if (body.multitask_strategy === 'rollback') throw notOffered('A rollback would undo recorded work. Use "interrupt".');
   if (body.webhook) throw notOffered('Webhooks are not offered. Follow the events of the thread.');
   if (body.after_seconds) throw notOffered('A delayed run is not offered. Use `sleep` in the graph.');
   if (body.interrupt_before?.length || body.interrupt_after?.length)

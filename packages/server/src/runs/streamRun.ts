@@ -1,3 +1,4 @@
+import type { Principal } from '@devs/core';
 import type { Access } from '../access/Access.ts';
 import { errorView } from '../http/ApiError.ts';
 import { eventStream, type SentEvent } from '../http/eventStream.ts';
@@ -24,16 +25,23 @@ export function streamRun(
   asked: AskedEvents,
   { streams, access, headers, isFresh, cancelsOnLeave, deletes }: StreamedRun,
 ): Response {
-  const { assistant, thread } = run;
-  const cancel = (): void => {
-    assistant.app.cancel(thread, { by: access.principal, turn: run.run }).catch(() => undefined); // it has ended
-  };
+  const { thread } = run;
   async function* read(signal: AbortSignal): AsyncGenerator<readonly SentEvent[], void> {
     if (isFresh) yield [{ event: 'metadata', data: { run_id: run.run, thread_id: thread, attempt: 1 } }];
     yield* groupsOf(run, asked, signal);
     if (deletes && !signal.aborted) await deleteStateless(run, access.principal);
   }
-  return eventStream(read, { streams, reader: access.name, headers, ...(cancelsOnLeave && { onLeft: cancel }) });
+  return eventStream(read, {
+    streams,
+    reader: access.name,
+    headers,
+    ...(cancelsOnLeave && { onLeft: () => cancelQuietly(run, access.principal) }),
+  });
+}
+
+/** For a client that has left and can be told nothing. */
+export function cancelQuietly({ assistant: { app }, thread, run }: StartedRun, by: Principal): void {
+  app.cancel(thread, { by, turn: run }).catch(() => undefined); // it has ended
 }
 
 async function* groupsOf(
@@ -44,7 +52,8 @@ async function* groupsOf(
   const events = new RunEvents(asked);
   const modes = { streamMode: engineModes(asked), subgraphs: asked.subgraphs };
   try {
-    for await (const event of readRun({ app, thread, run, after }, modes, signal)) yield events.groupOf(event);
+    for await (const event of readRun({ app, thread, run, after }, modes, signal))
+      yield events.groupOf(event);
   } catch (error) {
     const { code, message } = errorView(error).body;
     yield [{ event: 'error', data: { error: code, message } }];

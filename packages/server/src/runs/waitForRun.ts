@@ -1,5 +1,4 @@
-import type { Principal } from '@devs/core';
-import { gateInterrupt } from '../apps/coreForNow.ts';
+import { gateInterrupt, type Principal } from '@devs/core';
 import { readRun } from './readRun.ts';
 import { runFailure } from './runEvents.ts';
 import { requireTurn } from './standing.ts';
@@ -15,7 +14,12 @@ export async function waitForRun(
 }
 
 /** What LangGraph's `wait` and `join` return: the values, with the open questions or the error. */
-export async function outputOf({ assistant: { app }, thread, run }: StartedRun): Promise<unknown> {
+export async function outputAfter(run: StartedRun, signal: AbortSignal): Promise<unknown> {
+  await waitForRun(run, signal);
+  return outputOf(run);
+}
+
+async function outputOf({ assistant: { app }, thread, run }: StartedRun): Promise<unknown> {
   const { status, reason } = await requireTurn(app, thread, run);
   if (status === 'failed' || status === 'dead_letter') return { __error__: runFailure(reason) };
   const { values, gates } = await app.result(thread);
@@ -25,7 +29,10 @@ export async function outputOf({ assistant: { app }, thread, run }: StartedRun):
 }
 
 /** Removes the thread of a run that nobody knows; only a person can. What has not ended stays. */
-export async function deleteStateless({ assistant: { app }, thread }: StartedRun, by: Principal): Promise<void> {
+export async function deleteStateless(
+  { assistant: { app }, thread }: StartedRun,
+  by: Principal,
+): Promise<void> {
   const found = await app.get(thread);
   if (by.kind !== 'human' || found === null || found.endedAt === null) return;
   await app.delete(thread, { by, waitMs: 0 }).catch(() => undefined); // its bytes may be in the log of the file until later

@@ -8,13 +8,25 @@ import { json } from '../http/serialize.ts';
 import { type Asking, bodyOf, type Env, type Served } from '../Served.ts';
 
 const namespace = z.array(z.string()).max(100);
-const page = { limit: z.number().int().min(1).max(1000).nullish(), offset: z.number().int().min(0).nullish() };
+const page = {
+  limit: z.number().int().min(1).max(1000).nullish(),
+  offset: z.number().int().min(0).nullish(),
+};
 const filter = z.record(z.string(), z.unknown()).nullish();
 
-const putBody = z.looseObject({ namespace, key: z.string().min(1), value: z.record(z.string(), z.unknown()) });
+const putBody = z.looseObject({
+  namespace,
+  key: z.string().min(1),
+  value: z.record(z.string(), z.unknown()),
+});
 const itemBody = z.looseObject({ namespace: namespace.nullish(), key: z.string().min(1) });
 const itemQuery = z.looseObject({ namespace: z.string().optional(), key: z.string().min(1) });
-const searchBody = z.looseObject({ namespace_prefix: namespace, filter, query: z.string().nullish(), ...page });
+const searchBody = z.looseObject({
+  namespace_prefix: namespace,
+  filter,
+  query: z.string().nullish(),
+  ...page,
+});
 const namespacesBody = z.looseObject({
   prefix: namespace.nullish(),
   suffix: namespace.nullish(),
@@ -26,12 +38,12 @@ const namespacesBody = z.looseObject({
 export function storeRoutes(served: Served): Hono<Env> {
   const routes = new Hono<Env>();
   routes.put('/store/items', async (c) => {
-    const { namespace: ns, key, value } = await bodyOf(c, putBody, served);
+    const { namespace: ns, key, value } = bodyOf(c, putBody);
     await (await storeFor(c, served, 'store:put', ns)).put(ns, key, value);
     return new Response(null, { status: 204 });
   });
   routes.delete('/store/items', async (c) => {
-    const { namespace: ns, key } = await bodyOf(c, itemBody, served);
+    const { namespace: ns, key } = bodyOf(c, itemBody);
     await (await storeFor(c, served, 'store:delete', ns ?? [])).delete(ns ? [...ns] : [], key);
     return new Response(null, { status: 204 });
   });
@@ -41,7 +53,7 @@ export function storeRoutes(served: Served): Hono<Env> {
     return json(itemView(await (await storeFor(c, served, 'store:get', ns)).get(ns, key)));
   });
   routes.post('/store/items/search', async (c) => {
-    const body = await bodyOf(c, searchBody, served);
+    const body = bodyOf(c, searchBody);
     const ns = body.namespace_prefix;
     const memory = await storeFor(c, served, 'store:search', ns);
     const found = await memory.search(ns, {
@@ -53,7 +65,7 @@ export function storeRoutes(served: Served): Hono<Env> {
     return json({ items: found.map(itemView) });
   });
   routes.post('/store/namespaces', async (c) => {
-    const body = await bodyOf(c, namespacesBody, served);
+    const body = bodyOf(c, namespacesBody);
     const memory = await storeFor(c, served, 'store:list_namespaces', body.prefix ?? []);
     const namespaces = await memory.listNamespaces({
       limit: body.limit ?? 100,
@@ -76,10 +88,12 @@ async function storeFor(
 ): Promise<ServedApp['memory']> {
   if (ns.some((label) => label === '' || label.includes('.')))
     throw invalid('namespace: labels are neither empty nor have a dot.');
-  if ((action === 'store:put' || action === 'store:get') && ns.length === 0) throw invalid('namespace is missing.');
-  const fields = await c.var.access.require(action, { namespace: ns });
+  if ((action === 'store:put' || action === 'store:get') && ns.length === 0)
+    throw invalid('namespace is missing.');
+  const fields = await c.var.access.demand(action, { namespace: ns });
   // An item has no such fields: what asks for them is not met.
-  if (Object.keys(fields).length > 0) throw new ApiError(403, 'NOT_ALLOWED', 'Items of a store have no owner fields.');
+  if (Object.keys(fields).length > 0)
+    throw new ApiError(403, 'NOT_ALLOWED', 'Items of a store have no owner fields.');
   const [first] = assistants.all;
   if (first === undefined) throw new Error('There is no assistant.');
   return first.app.memory;
@@ -91,5 +105,12 @@ function itemView(item: Item | null): object | null {
   if (item === null) return null;
   const { namespace: ns, key, value, createdAt, updatedAt } = item;
   const { score } = item as { readonly score?: number };
-  return { namespace: ns, key, value, created_at: createdAt, updated_at: updatedAt, ...(score !== undefined && { score }) };
+  return {
+    namespace: ns,
+    key,
+    value,
+    created_at: createdAt,
+    updated_at: updatedAt,
+    ...(score !== undefined && { score }),
+  };
 }

@@ -1,5 +1,5 @@
-import type { Principal } from '@devs/core';
-import { gateRefusal } from '../apps/coreForNow.ts';
+import type { GateAnswer, Principal } from '@devs/core';
+import { gateRefusal } from '@devs/core/internal';
 import type { ServedApp } from '../apps/ServedApp.ts';
 
 /** The no of a person to every question of a thread. A question that has no no ends with its run. */
@@ -9,5 +9,6 @@ export async function refuseQuestions(app: ServedApp, thread: string, by: Princi
     await app.cancel(thread, { by });
     return;
   }
-  for (const { gate, answer } of answers) await app.decide(gate, { ...answer, by, via: 'server' });
+  for (const { gate, answer } of answers)
+    await app.decide(gate, { ...answer, by, via: 'server' } as GateAnswer);
 }

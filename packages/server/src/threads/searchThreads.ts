@@ -31,7 +31,9 @@ interface Search {
 }
 
 /** A page of threads, and how many there are up to its end, with one more if others follow. */
-export async function searchThreads(search: Search): Promise<{ readonly found: readonly Located[]; readonly total: number }> {
+export async function searchThreads(
+  search: Search,
+): Promise<{ readonly found: readonly Located[]; readonly total: number }> {
   const { limit, offset, sort_by: by, sort_order: order } = search.body;
   const from = offset ?? 0;
   const end = from + (limit ?? 10);
@@ -47,7 +49,7 @@ export async function countThreads(search: Search): Promise<number> {
 
 /** The newest threads that match, of every app. */
 async function findThreads({ body, access, assistants }: Search, most: number): Promise<readonly Located[]> {
-  const owner = await access.require('threads:search');
+  const owner = await access.demand('threads:search');
   const found: Located[] = [];
   for (const assistant of assistants.all) {
     const runs = body.ids ? byIds(assistant.app, body.ids) : listed(assistant.app, body, owner);
@@ -99,7 +101,9 @@ const isScalar = (value: unknown): value is Scalar =>
 
 /** The engine finds scalars by an index; ten at most in one query, and the assistant is told otherwise. */
 function scalarsOf(metadata: SearchBody['metadata']): Readonly<Record<string, Scalar>> {
-  const scalars = Object.entries(metadata ?? {}).filter((pair): pair is [string, Scalar] => isScalar(pair[1]));
+  const scalars = Object.entries(metadata ?? {}).filter((pair): pair is [string, Scalar] =>
+    isScalar(pair[1]),
+  );
   return Object.fromEntries(scalars.filter(([name]) => !NAMES_ASSISTANT.has(name)).slice(0, 5));
 }
 
@@ -108,14 +112,19 @@ const NAMES_ASSISTANT: ReadonlySet<string> = new Set(['graph_id', 'assistant_id'
 
 async function isFound(
   run: RunInfo,
-  { body, access, owner, assistant }: Pick<Search, 'body' | 'access'> & {
+  {
+    body,
+    access,
+    owner,
+    assistant,
+  }: Pick<Search, 'body' | 'access'> & {
     readonly owner: OwnerFields;
     readonly assistant: Assistant;
   },
 ): Promise<boolean> {
   const { name, app } = assistant;
   const metadata = { graph_id: name, assistant_id: name, ...run.metadata };
-  if (!contains(metadata, body.metadata ?? {}) || !contains(run.owner, owner)) return false;
+  if (!contains(metadata, body.metadata ?? {}) || !contains(run.owner ?? {}, owner)) return false;
   if (!(await access.may('threads:read', run))) return false;
   if (body.status === 'interrupted' || (body.status === 'busy' && run.status === 'waiting')) {
     const gates = await app.gates(run.id);
@@ -138,12 +147,12 @@ function contains(value: unknown, part: unknown): boolean {
 type SortedBy = NonNullable<SearchBody['sort_by']>;
 
 function byMember(by: SortedBy, sign: 1 | -1): (a: Located, b: Located) => number {
-  const valueOf: Readonly<Record<SortedBy, (run: RunInfo) => string>> = {
+  const members: Readonly<Record<SortedBy, (run: RunInfo) => string>> = {
     thread_id: ({ id }) => id,
     status: ({ status }) => status,
     created_at: ({ createdAt }) => createdAt,
     updated_at: ({ updatedAt }) => updatedAt,
   };
-  const value = valueOf[by];
+  const value = members[by];
   return (a, b) => sign * (value(a.run) < value(b.run) ? -1 : Number(value(a.run) > value(b.run)));
 }

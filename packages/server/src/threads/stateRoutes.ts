@@ -18,7 +18,10 @@ const yes = z
   .transform((value) => value === true || value === 'true' || value === '1' || value === 'yes');
 const stateQuery = z.looseObject({ subgraphs: yes.optional() });
 const checkpointBody = z.looseObject({ checkpoint: checkpointShape.nullish(), subgraphs: yes.nullish() });
-const historyQuery = z.looseObject({ limit: z.coerce.number().int().min(1).max(MOST).optional(), before: z.string().optional() });
+const historyQuery = z.looseObject({
+  limit: z.coerce.number().int().min(1).max(MOST).optional(),
+  before: z.string().optional(),
+});
 const historyBody = z.looseObject({
   limit: z.number().int().min(1).max(MOST).nullish(),
   before: z.union([z.string(), checkpointShape, z.looseObject({ configurable: checkpointShape })]).nullish(),
@@ -38,7 +41,7 @@ export function stateRoutes(served: Served): Hono<Env> {
     return stateOf(located, undefined, readQuery(c.req.raw, stateQuery).subgraphs);
   });
   routes.post('/threads/:thread_id/state/checkpoint', async (c) => {
-    const { checkpoint, subgraphs } = await bodyOf(c, checkpointBody, served);
+    const { checkpoint, subgraphs } = bodyOf(c, checkpointBody);
     const located = await locatedThread(c, 'threads:read', served);
     return stateOf(located, checkpoint?.checkpoint_id ?? undefined, subgraphs ?? false);
   });
@@ -52,14 +55,18 @@ export function stateRoutes(served: Served): Hono<Env> {
     return historyOf(await locatedThread(c, 'threads:read', served), { limit, before });
   });
   routes.post('/threads/:thread_id/history', async (c) => {
-    const { limit, before, metadata } = await bodyOf(c, historyBody, served);
+    const { limit, before, metadata } = bodyOf(c, historyBody);
     const located = await locatedThread(c, 'threads:read', served);
     return historyOf(located, { limit, before: checkpointIdOf(before), filter: metadata });
   });
   return routes;
 }
 
-async function stateOf({ assistant, run }: Located, checkpointId?: string, subgraphs = false): Promise<Response> {
+async function stateOf(
+  { assistant, run }: Located,
+  checkpointId?: string,
+  subgraphs = false,
+): Promise<Response> {
   const { app } = assistant;
   const at = checkpointId === undefined ? {} : { checkpointId };
   const [state, gates] = [await app.getState(run.id, { ...at, subgraphs }), await app.gates(run.id)];
@@ -80,7 +87,10 @@ interface HistoryRequest {
   readonly filter?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
-async function historyOf({ assistant, run }: Located, { limit, before, filter }: HistoryRequest): Promise<Response> {
+async function historyOf(
+  { assistant, run }: Located,
+  { limit, before, filter }: HistoryRequest,
+): Promise<Response> {
   const { app } = assistant;
   const history = await app.getStateHistory(run.id, {
     limit: limit ?? USUAL,
@@ -100,22 +110,26 @@ async function historyOf({ assistant, run }: Located, { limit, before, filter }:
 const END = '__end__';
 
 async function updateState(c: Asking, served: Served): Promise<Response> {
-  const { values, as_node: asNode, ...at } = await bodyOf(c, updateBody, served);
+  const { values, as_node: asNode, ...at } = bodyOf(c, updateBody);
   const { assistant, run } = await locatedThread(c, 'threads:update', served);
   const { app } = assistant;
   const { access } = c.var;
   const checkpointId = at.checkpoint?.checkpoint_id ?? at.checkpoint_id ?? undefined;
   if (checkpointId !== undefined && checkpointId !== (await latestCheckpointId(app, run.id)))
-    throw notOffered('A state is updated at its newest checkpoint. Fork the thread to continue from an earlier one.');
+    throw notOffered(
+      'A state is updated at its newest checkpoint. Fork the thread to continue from an earlier one.',
+    );
   if (asNode === END) {
     if (values !== null && values !== undefined) throw invalid('A thread that ends takes no values.');
-    await access.requireRun('threads:decide', run);
+    await access.demandRun('threads:decide', run);
     await refuseQuestions(app, run.id, access.principal);
     return json({ checkpoint: checkpointView((await app.getState(run.id)).config) });
   }
   if (Array.isArray(values)) throw invalid('values: expected an object.');
   const by = access.principal;
+  const asked = await app.gates(run.id);
   const placed = await app.updateState(run.id, values ?? null, { by, ...(asNode ? { asNode } : {}) });
+  // Its questions were withdrawn. The run goes on, and asks anew.
+  if (asked.length > 0) await app.start(run.id);
   return json({ checkpoint: { thread_id: run.id, checkpoint_ns: '', ...placed.configurable } });
 }
-

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Gate } from '@devs/core';
-import { gateInterrupt } from '../apps/coreForNow.ts';
+import { type Gate, gateInterrupt } from '@devs/core';
 import type { ServedApp } from '../apps/ServedApp.ts';
 
 type Snapshot = Awaited<ReturnType<ServedApp['getState']>>;
@@ -31,7 +30,9 @@ export function stateView(snapshot: Snapshot, gates: readonly Gate[]): object {
 }
 
 function taskView(task: SnapshotTask, gates: readonly Gate[]): object {
-  const { id, name, error, interrupts, path, state, result } = task as SnapshotTask & { readonly result?: unknown };
+  const { id, name, error, interrupts, path, state, result } = task as SnapshotTask & {
+    readonly result?: unknown;
+  };
   return {
     ...{ id, name, path },
     error: error === undefined || error === null ? null : messageOf(error),

@@ -25,16 +25,23 @@ export function threadRoutes(served: Served): Hono<Env> {
   const routes = new Hono<Env>();
   routes.post('/threads', (c) => createThread(c, served));
   routes.post('/threads/search', async (c) => {
-    const body = await bodyOf(c, searchBody, served);
+    const body = bodyOf(c, searchBody);
     if (body.values) throw notOffered('Threads are not found by their values. Use metadata.');
-    const { found, total } = await searchThreads({ body, access: c.var.access, assistants: served.assistants });
+    const { found, total } = await searchThreads({
+      body,
+      access: c.var.access,
+      assistants: served.assistants,
+    });
     const views = found.map(({ assistant, run }) => threadView(assistant.app, run, body.select ?? undefined));
     const end = (body.offset ?? 0) + found.length;
-    const headers = { 'x-pagination-total': String(total), ...(total > end && { 'x-pagination-next': String(end) }) };
+    const headers = {
+      'x-pagination-total': String(total),
+      ...(total > end && { 'x-pagination-next': String(end) }),
+    };
     return json(await Promise.all(views), { headers });
   });
   routes.post('/threads/count', async (c) => {
-    const body = await bodyOf(c, searchBody, served);
+    const body = bodyOf(c, searchBody);
     return json(await countThreads({ body, access: c.var.access, assistants: served.assistants }));
   });
   routes.get('/threads/:thread_id', async (c) => {
@@ -42,7 +49,7 @@ export function threadRoutes(served: Served): Hono<Env> {
     return json(await threadView(assistant.app, run));
   });
   routes.patch('/threads/:thread_id', async (c) => {
-    const body = await bodyOf(c, patchBody, served);
+    const body = bodyOf(c, patchBody);
     const { assistant, run } = await locatedThread(c, 'threads:update', served);
     const { graph_id: _graph, assistant_id: _assistant, ...patch } = body.metadata ?? {};
     return json(await threadView(assistant.app, await assistant.app.updateMetadata(run.id, patch)));
@@ -55,8 +62,9 @@ export function threadRoutes(served: Served): Hono<Env> {
 }
 
 async function createThread(c: Asking, served: Served): Promise<Response> {
-  const { thread_id, metadata: given, if_exists, supersteps } = await bodyOf(c, createBody, served);
-  if (supersteps?.length) throw notOffered('A thread is not created from super-steps. Import it with `importThread`.');
+  const { thread_id, metadata: given, if_exists, supersteps } = bodyOf(c, createBody);
+  if (supersteps?.length)
+    throw notOffered('A thread is not created from super-steps. Import it with `importThread`.');
   const { access } = c.var;
   const { assistants } = served;
   const id = thread_id ?? randomUUID();
@@ -67,12 +75,17 @@ async function createThread(c: Asking, served: Served): Promise<Response> {
       throw new ApiError(409, 'THREAD_EXISTS', 'The thread exists already.');
     return json(await threadView(known.assistant.app, known.run));
   }
-  const owner = access.owning(await access.require('threads:create'));
+  const owner = access.owning(await access.demand('threads:create'));
   const named = given?.['graph_id'] ?? given?.['assistant_id'];
   const assistant = assistants.find(named) ?? assistants.all[0];
   if (assistant === undefined) throw new Error('There is no assistant.');
-  const run = await assistant.app.create(id, { owner, metadata: given ?? {}, ifExists: if_exists ?? 'raise' });
-  if (!(await access.may('threads:read', run))) throw new ApiError(409, 'THREAD_EXISTS', 'The thread exists already.');
+  const run = await assistant.app.create(id, {
+    owner,
+    metadata: given ?? {},
+    ifExists: if_exists ?? 'raise',
+  });
+  if (!(await access.may('threads:read', run)))
+    throw new ApiError(409, 'THREAD_EXISTS', 'The thread exists already.');
   return json(await threadView(assistant.app, run));
 }
 

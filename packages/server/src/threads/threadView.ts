@@ -1,5 +1,4 @@
-import type { Gate } from '@devs/core';
-import { gateInterrupt } from '../apps/coreForNow.ts';
+import { type Gate, gateInterrupt } from '@devs/core';
 import type { RunInfo } from '@devs/core/langgraph';
 import type { ServedApp } from '../apps/ServedApp.ts';
 import { threadStatusOf } from '../runs/standing.ts';
@@ -39,6 +38,8 @@ export async function threadView(
 async function interruptsOf(app: ServedApp, id: string, gates: readonly Gate[]): Promise<object> {
   if (gates.length === 0) return {};
   const found = taskInterrupts(await app.getState(id, { subgraphs: true }), gates);
-  const missing = gates.map(gateInterrupt).filter((gate) => !found.some(([, all]) => all.some(({ id: known }) => known === gate.id)));
+  const missing = gates
+    .map(gateInterrupt)
+    .filter((gate) => !found.some(([, all]) => all.some(({ id: known }) => known === gate.id)));
   return Object.fromEntries(missing.length === 0 ? found : [...found, [id, missing]]);
 }

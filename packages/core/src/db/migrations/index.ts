@@ -1233,6 +1233,27 @@ CREATE TABLE inner_threads (
 CREATE INDEX inner_threads_by_run ON inner_threads (run_id);
 `,
   },
+  {
+    version: 49,
+    name: '049_queue_turns',
+    sha256: '8494653ed78130c41ad6bb49b5aca2c3ad3c57cf84a54e91e725ff0542726bbf',
+    sql: `-- Turns that were recorded before the turn in front of them has ended. Written by QueuedTurnStore only.
+CREATE TABLE queued_turns (
+  thread_id  TEXT    NOT NULL REFERENCES threads (thread_id),
+  position   INTEGER NOT NULL CHECK (position >= 1),     -- of the run; the first one begins next
+  turn_key   TEXT    NOT NULL,                           -- the caller's name of the turn
+  type       TEXT    NOT NULL,                           -- of the serialized input, as in thread_inputs
+  value      BLOB    NOT NULL,
+  sha256     BLOB    NOT NULL,
+  seal       INTEGER NOT NULL,                           -- six bytes of a SHA-256 that binds the row to its key
+  queued_at  INTEGER NOT NULL,                           -- ms since the Unix epoch, UTC
+  dropped_at INTEGER,                                    -- when it was cancelled: it never begins
+  PRIMARY KEY (thread_id, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX queued_turns_by_key ON queued_turns (thread_id, turn_key);
+`,
+  },
 ];
 
 /** What all of them make of an empty file, a statement each; those of the schema as SQLite keeps them. */
@@ -1678,5 +1699,18 @@ END`,
   PRIMARY KEY (thread_id, checkpoint_ns, run_id)
 ) STRICT, WITHOUT ROWID`,
   `CREATE INDEX inner_threads_by_run ON inner_threads (run_id)`,
+  `CREATE TABLE queued_turns (
+  thread_id  TEXT    NOT NULL REFERENCES threads (thread_id),
+  position   INTEGER NOT NULL CHECK (position >= 1),     -- of the run; the first one begins next
+  turn_key   TEXT    NOT NULL,                           -- the caller's name of the turn
+  type       TEXT    NOT NULL,                           -- of the serialized input, as in thread_inputs
+  value      BLOB    NOT NULL,
+  sha256     BLOB    NOT NULL,
+  seal       INTEGER NOT NULL,                           -- six bytes of a SHA-256 that binds the row to its key
+  queued_at  INTEGER NOT NULL,                           -- ms since the Unix epoch, UTC
+  dropped_at INTEGER,                                    -- when it was cancelled: it never begins
+  PRIMARY KEY (thread_id, position)
+) STRICT, WITHOUT ROWID`,
+  `CREATE UNIQUE INDEX queued_turns_by_key ON queued_turns (thread_id, turn_key)`,
   `INSERT INTO decision_log_end (id, lines, sha256) VALUES (1, 0, '0000000000000000000000000000000000000000000000000000000000000000')`,
 ];

@@ -11,7 +11,7 @@ import { type DeleteOptions, type DeleteResult, deleteRun } from '../runs/delete
 import { type FollowedFile, followedFile, type SeenAs } from '../runs/followRun.ts';
 import { type ForkOptions, type ForkResult, forkRun } from '../runs/forkRun.ts';
 import { type GateEventSource, gateEventsAfter } from '../runs/gateEvents.ts';
-import { getRun, inbox, listRuns } from '../runs/lists.ts';
+import { getRun, inbox, listRuns, updateMetadata } from '../runs/lists.ts';
 import { OneFile, type RunFiles } from '../runs/RunFiles.ts';
 import type { GateFilter, GatePage, QueueOptions, RunDriver, RunFilter, RunPage } from '../runs/Runs.ts';
 import type { NewRunLabels } from '../start/firstInput.ts';
@@ -46,6 +46,7 @@ export interface AppRuns<Graph, State, Update, Output>
   delete(id: string, options: DeleteOptions): Promise<DeleteResult>;
   list(filter: RunFilter): RunPage | Promise<RunPage>;
   get(id: string): Promise<RunInfo | null>;
+  updateMetadata(id: string, patch: RunInfo['metadata']): Promise<RunInfo>;
   openGates(filter: GateFilter): GatePage | Promise<GatePage>;
   /** Events about the gates of all runs. */
   readonly gateEvents: GateEventSource;
@@ -134,6 +135,10 @@ export class LocalRuns<Graph, State, Update, Output>
 
   async get(id: string): Promise<RunInfo | null> {
     return getRun(id, this.file.store);
+  }
+
+  updateMetadata(id: string, patch: RunInfo['metadata']): Promise<RunInfo> {
+    return this.file.arrived(updateMetadata(id, patch, this.file.store));
   }
 
   openGates(filter: GateFilter): GatePage {

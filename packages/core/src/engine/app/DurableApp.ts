@@ -46,6 +46,8 @@ import type {
 import { type HistoryOptions, readHistory, readSnapshot, type SnapshotOptions } from '../runs/snapshots.ts';
 import { readDetails } from '../runs/standing.ts';
 import type { Retention } from '../saver/ThreadPruner.ts';
+import { assertMetadata } from '../start/firstInput.ts';
+import type { TurnInfo } from '../start/turnList.ts';
 import { NO_STORE } from '../store/resolveStore.ts';
 import type { StreamEvent, StreamMode } from '../stream/StreamEvent.ts';
 import type { StreamOptions } from '../stream/streamRun.ts';
@@ -180,10 +182,14 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    * ```
    */
   async create(id: string, options: CreateOptions = {}): Promise<RunInfo> {
-    const { metadata, tags, ifExists = 'raise', ...place } = optionsOf('create', options);
+    const { metadata, tags, owner, ifExists = 'raise', ...place } = optionsOf('create', options);
     if (ifExists !== 'raise' && ifExists !== 'do_nothing')
       throw new TypeError(`ifExists must be 'raise' or 'do_nothing', got ${String(ifExists)}.`);
-    const given = { ...(metadata !== undefined && { metadata }), ...(tags !== undefined && { tags }) };
+    const given = {
+      ...(metadata !== undefined && { metadata }),
+      ...(tags !== undefined && { tags }),
+      ...(owner && { owner }),
+    };
     const isNew = await this.#runs.create(id, given, place);
     if (!isNew && ifExists === 'raise') throw threadExists(id);
     return (await this.get(id)) ?? runNotFound(id);
@@ -204,6 +210,21 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
       ? followRunInfo(id, await this.#runs.follow(id, 'told'), { signal, waits })
       : this.#runs.read(id, (file) => readDetails(id, file));
     return (await details) as RunDetails<Output, AppGate>; // the run's own graph has asked its gates
+  }
+
+  /**
+   * Returns the turns of a run, oldest first, with those that are queued behind them. A queued turn that was cancelled before it
+   * began is `cancelled`.
+   *
+   * @throws DevsError `THREAD_NOT_FOUND`
+   *
+   * @example
+   * ```ts
+   * const waiting = (await app.turns('chat-1')).filter(({ status }) => status === 'queued');
+   * ```
+   */
+  async turns(id: string): Promise<readonly TurnInfo[]> {
+    return this.#runs.read(id, (file) => file.turns(id));
   }
 
   /**
@@ -404,6 +425,25 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
   async get(id: string): Promise<RunInfo | null> {
     if (typeof id !== 'string') throw new TypeError('id must be a string.');
     return this.#runs.get(id);
+  }
+
+  /**
+   * Puts members into the metadata that a run is found by, in the place of those of the same names, like LangGraph's
+   * `threads.update`. Tags and `owner` stay, and so does the metadata that nodes have.
+   *
+   * @param patch - Plain JSON by name, at most 64 KiB.
+   * @returns The run as `get` returns it.
+   * @throws DevsError `THREAD_NOT_FOUND`; TypeError, RangeError for metadata that is not plain JSON, or too large.
+   *
+   * @example
+   * ```ts
+   * await app.updateMetadata('chat-1', { title: 'Refund of order 7' });
+   * ```
+   */
+  async updateMetadata(id: string, patch: RunInfo['metadata']): Promise<RunInfo> {
+    if (typeof id !== 'string') throw new TypeError('id must be a string.');
+    assertMetadata(patch);
+    return this.#runs.updateMetadata(id, patch);
   }
 
   /**

@@ -48,20 +48,23 @@ const GUARDS = {
   polling: true,
 } satisfies OptionNames<NonNullable<AppOptions<never>['guards']>>;
 
-const START = {
+const BEGIN = {
   context: true,
   configurable: true,
   tags: true,
   metadata: true,
   turn: true,
   by: true,
+  owner: true,
   budget: true,
   tenant: true,
   priority: true,
-} satisfies OptionNames<StartOptions>;
+} satisfies OptionNames<Omit<StartOptions, 'multitaskStrategy'>>;
+
+const START = { ...BEGIN, multitaskStrategy: true } satisfies OptionNames<StartOptions>;
 
 const RUN = {
-  ...START,
+  ...BEGIN,
   wait: true,
   signal: true,
   drain: true,
@@ -71,7 +74,7 @@ const RUN = {
   durability: true,
 } satisfies OptionNames<ExecuteOptions>;
 
-const LABELS = { metadata: true, tags: true } as const;
+const LABELS = { metadata: true, tags: true, owner: true } as const;
 
 const PAGE = { limit: true, after: true } satisfies OptionNames<PageRequest>;
 
@@ -118,7 +121,7 @@ const METHODS = {
   fork: { as: true, checkpointId: true, by: true } satisfies OptionNames<ForkOptions>,
   place: { tenant: true, priority: true } satisfies OptionNames<QueueOptions>,
   pause: { abort: true, by: true } satisfies OptionNames<PauseOptions>,
-  cancel: { by: true } satisfies OptionNames<CancelOptions>,
+  cancel: { by: true, turn: true } satisfies OptionNames<CancelOptions>,
   importThread: {
     saver: true,
     by: true,

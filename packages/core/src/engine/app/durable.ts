@@ -213,6 +213,7 @@ function appRuns<Graph, State, Update, Output>(
     drive: async (...drive) => (await load()).drive(...drive),
     list: (filter) => runs.list(filter),
     get: (id) => runs.get(id),
+    updateMetadata: (id, patch) => runs.updateMetadata(id, patch),
     openGates: (page) => runs.gates(page),
     gateEvents: { page: (page) => runs.gateEvents(page), watch: (tell) => runs.watch(null, tell) },
     openIn: (parent) => {

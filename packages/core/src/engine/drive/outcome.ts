@@ -14,6 +14,7 @@ import type { DriveStops } from '../execution/StopControl.ts';
 import { asThrowable, causeOf, describeThrown, shownText } from '../execution/thrown.ts';
 import type { RunStreamEvent } from '../stream/RunStreams.ts';
 import type { RecordingEngine } from './Engine.ts';
+import { beginQueued } from './queuedTurns.ts';
 import type { NotFailed, RunError, RunOutcome } from './RunResult.ts';
 
 /** What came of one drive, with the sessions of its open gates. */
@@ -47,6 +48,7 @@ export function saveRunStatus(
     inSameTransaction: () => {
       streams?.record(threadId, told);
       beside?.();
+      if (hasEnded(settlement.status)) beginQueued(threadId, { store, streams });
     },
   });
   streams?.wake(threadId);

@@ -18,6 +18,7 @@ import type { Engine, RecordingEngine } from './Engine.ts';
 import { holdRun } from './lease.ts';
 import { type GraphParts, stageCancelledCalls } from './openToolCalls.ts';
 import { isOver, saveRunStatus } from './outcome.ts';
+import { isOfCurrentTurn } from './queuedTurns.ts';
 import { recordStop, type StopRequest } from './stopRequests.ts';
 
 /** Sender and id of a signal. */
@@ -126,7 +127,7 @@ const signalRefused = (threadId: string, why: string, remedy: string): DevsError
   });
 
 /** A request to cancel, with its id. */
-type CancelRequest = StopRequest & { readonly id: string };
+export type CancelRequest = StopRequest & { readonly id: string };
 
 /** Why a run ended that was asked to. */
 export const CANCELLED_BY_REQUEST = 'cancelled by request';
@@ -138,17 +139,37 @@ export const CANCELLED_BY_REQUEST = 'cancelled by request';
  */
 export async function cancelRun(
   threadId: string,
-  { id, ...request }: CancelRequest,
-  engine: RecordingEngine & Pick<Engine, 'leave'> & GraphParts,
+  request: CancelRequest,
+  engine: CancellingEngine,
 ): Promise<void> {
   const { store } = engine;
+  const turn = request.kind === 'cancel' ? request.turn : undefined;
   const isNew = store.runs.together(() => {
-    const { wakeSeq } = store.threads.require(threadId);
-    if (recordStop(threadId, id, request, store) <= wakeSeq) return false;
-    cancelBelow(threadId, engine);
-    return true;
+    store.threads.require(threadId);
+    return isOfCurrentTurn(threadId, turn, store) && requestCancel(threadId, request, engine);
   });
-  if (!isNew || store.threads.driverOf(threadId) !== null) return afterBarrier(store.outlet, undefined);
+  return isNew ? endIfFree(threadId, engine) : afterBarrier(store.outlet, undefined);
+}
+
+/** What ends a run. */
+export type CancellingEngine = RecordingEngine & Pick<Engine, 'leave'> & GraphParts;
+
+/** Records a request to cancel a run and those below it, in the caller's transaction. False for one that is known. */
+export function requestCancel(
+  threadId: string,
+  { id, ...request }: CancelRequest,
+  engine: RecordingEngine,
+): boolean {
+  const { wakeSeq } = engine.store.threads.require(threadId);
+  if (recordStop(threadId, id, request, engine.store) <= wakeSeq) return false;
+  cancelBelow(threadId, engine);
+  return true;
+}
+
+/** Ends a run that was asked to and that nobody drives. */
+export async function endIfFree(threadId: string, engine: CancellingEngine): Promise<void> {
+  const { store } = engine;
+  if (store.threads.driverOf(threadId) !== null) return afterBarrier(store.outlet, undefined);
   try {
     const end = async (lease: Lease): Promise<void> =>
       endCancelled(lease, engine, await stageCancelledCalls(lease, engine));

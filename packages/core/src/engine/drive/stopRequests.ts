@@ -18,11 +18,17 @@ export interface PauseOptions {
 }
 
 /** How a run is cancelled. */
-export type CancelOptions = Pick<PauseOptions, 'by'>;
+export interface CancelOptions extends Pick<PauseOptions, 'by'> {
+  /**
+   * Key of the turn to cancel: the one that the run stands in, or one that is queued and then never begins. Another one is left
+   * as it is. @defaultValue the one that the run stands in
+   */
+  readonly turn?: string;
+}
 
 /** A request to stop, without its id. */
 export type StopRequest = { readonly by?: Principal } & (
-  | { readonly kind: 'cancel' }
+  | { readonly kind: 'cancel'; readonly turn?: string }
   | { readonly kind: 'pause'; readonly abort?: true }
 );
 
@@ -33,7 +39,10 @@ export const pauseRequest = ({ abort = false, by }: PauseOptions): StopRequest =
 });
 
 /** The request of a cancel. @throws TypeError, DevsError as {@link asker}. */
-export const cancelRequest = ({ by }: CancelOptions): StopRequest => ({ kind: 'cancel', ...asker(by) });
+export const cancelRequest = ({ by, turn }: CancelOptions): StopRequest => ({
+  ...{ kind: 'cancel', ...asker(by) },
+  ...(turn !== undefined && { turn }),
+});
 
 /**
  * The principal of a request, read once.

@@ -2,7 +2,7 @@ import { endingWith } from '../../errors/DevsError.ts';
 import { withOwnSignal } from '../../events/onAbort.ts';
 import { afterBarrier } from '../../state/commits/CommitBarrier.ts';
 import { endIsMissing } from '../../state/threads/ChildStore.ts';
-import type { EndedStatus, Lease, Thread } from '../../state/threads/threadRecords.ts';
+import { type EndedStatus, hasEnded, type Lease, type Thread } from '../../state/threads/threadRecords.ts';
 import { planTake, takeGraph } from '../change/takeGraph.ts';
 import {
   assertBetweenNodes,
@@ -27,6 +27,7 @@ import { OwnRuns } from '../drive/ownRuns.ts';
 import type { RunResult } from '../drive/RunResult.ts';
 import { assertIsRun, hasNoOptions, pickInvokeOptions } from '../drive/runInput.ts';
 import { type SignalReceipt, signalRun } from '../drive/signals.ts';
+import type { TurnBehind } from '../drive/takeTurn.ts';
 import { type WorkOptions, work } from '../drive/work.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
@@ -35,7 +36,8 @@ import { asHuman, type Principal, principalText } from '../gates/principals.ts';
 import { assertSameGraph, graphFingerprint, isSameGraph } from '../graph/graphShape.ts';
 import type { NewRunLabels } from '../start/firstInput.ts';
 import { type NewRunRecord, RunStarts } from '../start/RunStarts.ts';
-import { assertTurnKey, driveTurn } from '../start/turns.ts';
+import { listTurns, type TurnInfo } from '../start/turnList.ts';
+import { assertStrategy, assertTurnKey, driveTurn } from '../start/turns.ts';
 import type { StreamEvent } from '../stream/StreamEvent.ts';
 import { type StreamOptions, type StreamParts, streamRun } from '../stream/streamRun.ts';
 import type { ChildApp } from '../waits/children.ts';
@@ -46,8 +48,9 @@ type OwnRunOptions = RunOptions & Pick<DriveOptions, 'prepare' | 'lost'>;
 
 function givenTo(input: unknown, { turn, ...options }: RunStartOptions) {
   if (turn !== undefined) assertTurnKey(turn);
-  const { by, budget } = options;
-  return { input, options: pickInvokeOptions(options), turn: turn ?? null, by, budget };
+  const { by, budget, owner, multitaskStrategy: strategy = 'reject' } = options;
+  assertStrategy(strategy, turn);
+  return { input, options: pickInvokeOptions(options), turn: turn ?? null, by, budget, owner, strategy };
 }
 
 /**
@@ -104,6 +107,22 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
   /** Records a run for a worker. */
   async start(id: string, input?: Update, options: RunStartOptions = {}): Promise<void> {
     return this.arrived(this.#starts.begin(id, { ...givenTo(input, options), isHandedOver: true }));
+  }
+
+  /** A turn for a run that others have, as it is told to them; `null` for one that is known already. */
+  async turnBehind(
+    id: string,
+    input: Update | undefined,
+    options: RunStartOptions,
+  ): Promise<TurnBehind | null> {
+    const { strategy, ...given } = givenTo(input, options);
+    if (strategy === 'reject') return null;
+    return this.#starts.turnBehind(id, { ...given, strategy });
+  }
+
+  /** Turns of a run, oldest first. */
+  turns(id: string): readonly TurnInfo[] {
+    return listTurns(id, this.engine);
   }
 
   /** Signals a run; starts it in the same transaction if it does not exist. */
@@ -215,7 +234,9 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
     assertIsRun(id, store);
     const outcome = await this.#takeAndDrive(id, options);
     const gates = outcome.gates.map((session) => gateWithDeadlines(session, store));
-    const turn = store.inputs.latest(id)?.key ?? null;
+    // The end of a turn may have begun the next.
+    const isNext = hasEnded(outcome.status) && store.threads.require(id).status === 'created';
+    const turn = (isNext ? store.inputs.before(id) : store.inputs.latest(id))?.key ?? null;
     const values = await this.values(id).catch((error: unknown) => {
       // What its channels throw is what the run has failed with.
       if (outcome.status === 'failed') return null;

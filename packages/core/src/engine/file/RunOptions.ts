@@ -5,6 +5,7 @@ import type { InvokeOptions } from '../graph/EngineGraph.ts';
 import type { Budget } from '../guards/Budget.ts';
 import type { QueueOptions } from '../runs/Runs.ts';
 import type { NewRunLabels } from '../start/firstInput.ts';
+import type { MultitaskStrategy } from '../start/turns.ts';
 
 /** Options of `run`. `context`, `configurable`, `tags`, `metadata` and `by` are recorded when the run starts. */
 export interface RunOptions
@@ -31,8 +32,16 @@ export interface RunOptions
 
 /** Options of `start`, recorded with the run. */
 export interface RunStartOptions extends InvokeOptions, Pick<RunOptions, 'turn' | 'by'> {
+  /**
+   * What becomes of a new turn while the run is in another one, in LangGraph's words: `reject` throws `INPUT_NOT_TAKEN`; `enqueue`
+   * records it, and it begins when that one has ended; `interrupt` cancels that one and those that are queued. Only in `start`.
+   * @defaultValue 'reject'
+   */
+  readonly multitaskStrategy?: MultitaskStrategy;
   /** Use before the run asks. Ignored for an existing run. @defaultValue the app's */
   readonly budget?: Budget;
+  /** Whose run it is, by name: finds the run, and no patch changes it. Ignored for an existing run. */
+  readonly owner?: NewRunLabels['owner'];
 }
 
 /** Options of `create`. */
@@ -45,7 +54,7 @@ export interface CreateOptions extends NewRunLabels, QueueOptions {
 export type StartOptions = RunStartOptions & QueueOptions;
 
 /** Options with which a run is recorded and executed. */
-export type ExecuteOptions = RunOptions & StartOptions;
+export type ExecuteOptions = RunOptions & Omit<StartOptions, 'multitaskStrategy'>;
 
 /** A signal, as it is sent. */
 export type Said = { readonly name: string; readonly payload: unknown } & SignalOptions;

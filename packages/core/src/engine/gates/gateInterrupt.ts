@@ -146,7 +146,7 @@ function approvalForm(gate: Gate): ClientForm {
   const edited = (given: JsonRecord): unknown => (isWhole && call === null ? given[WHOLE] : given);
   const yes = takes?.value === true ? [] : (['yes'] as const);
   return {
-    name: call?.name ?? gate.kind,
+    name: call?.name ?? takes?.gate ?? gate.kind,
     args,
     takes: [
       ...yes,

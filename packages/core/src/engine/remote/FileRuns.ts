@@ -11,7 +11,7 @@ import { threadBusy } from '../drive/lease.ts';
 import type { RunInfo } from '../drive/RunResult.ts';
 import { EngineStore } from '../gates/EngineStore.ts';
 import { gateEventsAfter } from '../runs/gateEvents.ts';
-import { getRun, inbox, listRuns } from '../runs/lists.ts';
+import { getRun, inbox, listRuns, updateMetadata } from '../runs/lists.ts';
 import type {
   GateEventPage,
   GateFilter,
@@ -114,6 +114,10 @@ export class FileRuns implements Runs {
 
   async get(id: string): Promise<RunInfo | null> {
     return getRun(id, this.#store);
+  }
+
+  updateMetadata(id: string, patch: RunInfo['metadata']): Promise<RunInfo> {
+    return updateMetadata(id, patch, this.#store);
   }
 
   async gates(filter: GateFilter = {}): Promise<GatePage> {

@@ -7,10 +7,12 @@ import type { GraphParts } from '../drive/openToolCalls.ts';
 import { isOver } from '../drive/outcome.ts';
 import { cancelRun, signalRun } from '../drive/signals.ts';
 import { recordStop } from '../drive/stopRequests.ts';
+import { takeTurn } from '../drive/takeTurn.ts';
 import type { AppFactory } from '../file/AppFactory.ts';
 import type { FileApp } from '../file/FileApp.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { isSamePrincipal } from '../gates/principals.ts';
+import { turnOfSignal } from '../runs/notices.ts';
 import type { LeasedRun, RunSignal } from '../runs/Runs.ts';
 
 /** How a drive is called that hears what comes in meanwhile. */
@@ -126,6 +128,7 @@ async function applySignal(runId: string, signal: RunSignal, engine: SignalledEn
   const { store } = engine;
   if (signal.kind === 'pause') recordStop(runId, signal.id, signal, store);
   else if (signal.kind === 'cancel') await cancelRun(runId, signal, engine);
+  else if (signal.kind === 'turn') await takeTurn(turnOfSignal(runId, signal), engine);
   else if (signal.kind === 'message') signalRun(runId, signal, engine);
   else if (signal.kind === 'decision') takeDecision(signal, engine);
 }

@@ -24,7 +24,7 @@ import { isInQueue } from '../graph/graphShape.ts';
 import { assertDeletable, type DeleteOptions, type DeleteResult, deleteRun } from '../runs/deleteRuns.ts';
 import { type FollowedFile, followRunInfo } from '../runs/followRun.ts';
 import { type ForkOptions, type ForkResult, forkRun, threadExists } from '../runs/forkRun.ts';
-import { messageNotice } from '../runs/notices.ts';
+import { messageNotice, turnNotice } from '../runs/notices.ts';
 import type { LeasedRun, QueueOptions, RunDriver, RunQueue, RunRelease, Runs } from '../runs/Runs.ts';
 import { releaseOf, runIndexOf } from '../runs/standing.ts';
 import type { NewRunLabels } from '../start/firstInput.ts';
@@ -66,13 +66,20 @@ export class RemoteRuns<Graph, State, Update, Output> extends RunAccess<Graph, S
     const { given, place } = placedStart(options);
     if (isIdAlone(input, given)) return this.#goOn(id);
     if (input !== undefined && (await this.#begin(id, input, given, place))) return;
-    const isTurn = await this.read(id, async (file) => {
-      if (awaitsInput(file.store.threads.require(id))) return true;
-      if (given.turn !== undefined && file.store.inputs.find(id, given.turn) === null) return true;
+    const isBehind = given.multitaskStrategy !== undefined && given.multitaskStrategy !== 'reject';
+    const way = await this.read(id, async (file) => {
+      if (awaitsInput(file.store.threads.require(id))) return 'claim';
+      if (isBehind) return 'tell';
+      if (given.turn !== undefined && file.store.inputs.find(id, given.turn) === null) return 'claim';
       await file.start(id, input, given);
-      return false;
+      return 'done';
     });
-    if (isTurn) await this.claim(id, (file) => file.start(id, input, given));
+    if (way === 'claim') await this.claim(id, (file) => file.start(id, input, given));
+    if (way === 'tell')
+      await this.notify(
+        { run: id },
+        turnNotice((file) => file.turnBehind(id, input, given)),
+      );
   }
 
   /** The file of a new run has the signal. */

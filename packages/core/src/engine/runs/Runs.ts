@@ -7,7 +7,9 @@ import type { ThreadStatus } from '../../state/threads/threadRecords.ts';
 import type { RunInfo } from '../drive/RunResult.ts';
 import type { SignalOptions } from '../drive/signals.ts';
 import type { StopRequest } from '../drive/stopRequests.ts';
+import type { TurnBehind } from '../drive/takeTurn.ts';
 import type { Gate, SentAnswer } from '../gates/Gate.ts';
+import type { Principal } from '../gates/principals.ts';
 
 /** Selects a page of a long list. */
 export interface PageRequest {
@@ -20,10 +22,12 @@ export interface PageRequest {
 /** Selects runs by their metadata, tags, id and tenant. All of them must match. */
 export interface LabelFilter {
   /**
-   * Members of the metadata of a run, by name: strings, finite numbers, booleans, `null`. With `tags`, at most 10.
+   * Members of the metadata of a run, by name, each as it is. With `owner` and `tags`, at most 10.
    * @defaultValue any
    */
   readonly metadata?: Readonly<Record<string, LabelValue>>;
+  /** Members of the owner of a run, by name; they count with the metadata. @defaultValue any */
+  readonly owner?: RunLabels['owner'];
   /** Tags, each of which the run has. @defaultValue any */
   readonly tags?: readonly string[];
   /** The first characters of the id. @defaultValue any */
@@ -125,6 +129,16 @@ export type RunSignal = {
   readonly id: string;
 } & (
   | StopRequest
+  | {
+      /** A turn that begins when the one before has ended. */
+      readonly kind: 'turn';
+      readonly key: string;
+      /** Its serialized input: the type, and the bytes in Base64. */
+      readonly type: string;
+      readonly value: string;
+      readonly strategy: TurnBehind['strategy'];
+      readonly by?: Principal;
+    }
   | ({
       readonly kind: 'message';
       readonly name: string;
@@ -244,6 +258,12 @@ export interface Runs {
   list(filter?: RunFilter): Promise<RunPage>;
   /** Returns one run as `list` does, without opening its file; `null` for an unknown id. */
   get(id: string): Promise<RunInfo | null>;
+  /**
+   * Puts members of the metadata of a run in the place of those of the same names, for lists. Nothing else of the run changes.
+   *
+   * @throws DevsError `THREAD_NOT_FOUND`; `STATE_IO`.
+   */
+  updateMetadata(id: string, patch: RunLabels['metadata']): Promise<RunInfo>;
   /** Returns list data by id, without opening files. Unknown ids are left out. */
   indexed(ids: readonly string[]): Promise<ReadonlyMap<string, RunListItem>>;
   gates(filter?: GateFilter): Promise<GatePage>;

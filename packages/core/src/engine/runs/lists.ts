@@ -1,13 +1,25 @@
 // Lists of the runs of a file, and of their open gates: in pages, and as news.
 
 import type { Database } from 'better-sqlite3';
+import { whenFree } from '../../db/busy.ts';
 import { transaction } from '../../db/prepare.ts';
 import { type GateEvent, GateEventStore } from '../../state/events/GateEventStore.ts';
 import { HitlSessionStore } from '../../state/gates/HitlSessionStore.ts';
 import type { LabelQuery } from '../../state/labels/labelQuery.ts';
-import { labelsFrom, labelsOf, labelTexts, type RunLabels } from '../../state/labels/runLabels.ts';
+import {
+  labelsFrom,
+  labelsOf,
+  labelTexts,
+  patchedLabels,
+  type RunLabels,
+} from '../../state/labels/runLabels.ts';
 import type { RunQuery } from '../../state/runs/RunDirectory.ts';
-import { THREAD_STATUSES, type Thread, type ThreadStatus } from '../../state/threads/threadRecords.ts';
+import {
+  runNotFound,
+  THREAD_STATUSES,
+  type Thread,
+  type ThreadStatus,
+} from '../../state/threads/threadRecords.ts';
 import { WaitStore } from '../../state/threads/WaitStore.ts';
 import type { RunInfo } from '../drive/RunResult.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
@@ -69,7 +81,7 @@ export function pageOf<T>(
 export const pages = {
   ...{ limit: pageLimit, place: parseCursor, of: pageOf, position: eventPosition, unknownCursor },
   /** Labels as they are stored, as they are read, and those of a filter. */
-  ...{ labelTexts, labelsFrom, labelQuery: labelQueryOf },
+  ...{ labelTexts, labelsFrom, patchedLabels, labelQuery: labelQueryOf },
 } as const;
 
 /** @throws RangeError for a status that is none, a time that is none, or a bad `limit` or `after`. */
@@ -94,6 +106,21 @@ const isOfOneFile = ({ tenant = DEFAULT_TENANT }: LabelFilter): boolean => tenan
 export function getRun(id: string, { threads, labels }: EngineStore): RunInfo | null {
   const thread = threads.get(id);
   return thread === null ? null : infoOf(thread, threads.driverOf(id) !== null, labels.of(id));
+}
+
+/** Changes the metadata that a run is found by. @throws DevsError `THREAD_NOT_FOUND` */
+export async function updateMetadata(
+  id: string,
+  patch: RunLabels['metadata'],
+  store: EngineStore,
+): Promise<RunInfo> {
+  await whenFree(store.db, () =>
+    store.commit(() => {
+      store.threads.require(id);
+      store.labels.patch(id, patch);
+    }),
+  );
+  return getRun(id, store) ?? runNotFound(id);
 }
 
 /** What is looked for, from the newest on. @throws RangeError as `listRuns`. */
@@ -121,15 +148,16 @@ const MOST_LABELS = 10;
 export function labelQueryOf({
   metadata = {},
   tags = [],
+  owner = {},
   idPrefix = '',
   tenant = '',
 }: LabelFilter): LabelQuery {
-  assertLabels({ metadata, tags });
+  assertLabels({ metadata, tags, owner });
   if (typeof idPrefix !== 'string') throw new TypeError('idPrefix must be a string.');
   if (typeof tenant !== 'string') throw new TypeError('tenant must be a string.');
-  const labels = labelTexts(labelsOf({ metadata, tags }));
+  const labels = labelTexts({ ...labelsOf({ tags }), metadata, owner });
   if (labels.length <= MOST_LABELS) return { labels, idPrefix };
-  throw new RangeError(`metadata, tags: expected at most ${MOST_LABELS} in all, got ${labels.length}`);
+  throw new RangeError(`metadata, owner, tags: expected at most ${MOST_LABELS} in all, got ${labels.length}`);
 }
 
 /** @param isDriven - Whether a live process executes or holds it. */

@@ -13,10 +13,12 @@ import {
   pauseRequest,
   recordStop,
 } from '../drive/stopRequests.ts';
+import { type TurnBehind, takeTurn } from '../drive/takeTurn.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import type { Gate, SentAnswer } from '../gates/Gate.ts';
 import { decideGate } from '../gates/parsedGates.ts';
 import { decisionNoticeOf, type Notice, stopNoticeOf } from './RunFiles.ts';
+import type { RunSignal } from './Runs.ts';
 
 /** A graph over an open file. */
 interface ToldFile {
@@ -47,6 +49,39 @@ export function cancelNotice(id: string, options: CancelOptions): Notice<ToldFil
     (file) => file.newId(),
   );
 }
+
+type TurnSignal = Extract<RunSignal, { readonly kind: 'turn' }>;
+
+/** A turn as a run that others have is told of it. */
+export function turnSignal({ key, given, strategy, by }: TurnBehind): TurnSignal {
+  const value = Buffer.from(given.bytes).toString('base64');
+  const told = { kind: 'turn', key, type: given.type, value, strategy } as const;
+  return { id: `turn ${key}`, ...told, ...(by !== undefined && { by }) };
+}
+
+export const turnOfSignal = (
+  threadId: string,
+  { key, type, value, strategy, by }: TurnSignal,
+): TurnBehind => ({
+  ...{ threadId, key, strategy, by },
+  given: { type, bytes: Uint8Array.from(Buffer.from(value, 'base64')) },
+});
+
+/** @param prepare - Checks it in the run's file; `null` for a turn that is known. */
+export const turnNotice = <File extends ToldFile>(
+  prepare: (file: File) => Promise<TurnBehind | null>,
+): Notice<File, void> => ({
+  apply: async (file) => {
+    const turn = await prepare(file);
+    if (turn !== null) await takeTurn(turn, file.engine);
+    return file.arrived(undefined);
+  },
+  draft: async (file) => {
+    const turn = await prepare(file);
+    if (turn !== null) await takeTurn(turn, file.engine);
+    return { left: undefined, signal: turn === null ? null : turnSignal(turn) };
+  },
+});
 
 export function messageNotice(
   id: string,

@@ -14,6 +14,7 @@ import {
   dumpGiven,
   pickInvokeOptions,
 } from '../drive/runInput.ts';
+import type { TurnBehind } from '../drive/takeTurn.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { deadlinePolicies, gatePolicies } from '../gates/gatePolicies.ts';
@@ -24,7 +25,14 @@ import { type Budget, parseBudget } from '../guards/Budget.ts';
 import { turnBegun } from '../stream/RunStreams.ts';
 import type { PreparedRun } from '../waits/children.ts';
 import { assertHadInput, assertLabels, createOrBegin, firstGiven, type NewRunLabels } from './firstInput.ts';
-import { assertFirstTurn, assertTurnInput, startTurn } from './turns.ts';
+import {
+  assertFirstTurn,
+  assertNotQueued,
+  assertTakesTurns,
+  assertTurnInput,
+  type MultitaskStrategy,
+  startTurn,
+} from './turns.ts';
 
 /** What is recorded about a run before its graph is called. */
 export interface NewRunRecord {
@@ -50,6 +58,10 @@ interface GivenToTurn {
   readonly turn: string | null;
   readonly by?: Principal | undefined;
   readonly budget?: Budget | undefined;
+  /** What becomes of it where the turn before has not ended. @defaultValue 'reject' */
+  readonly strategy?: MultitaskStrategy;
+  /** Of a new run. */
+  readonly owner?: NewRunLabels['owner'];
   /** True leaves it to a worker at once; false says that the caller drives it. @defaultValue false */
   readonly isHandedOver?: boolean;
 }
@@ -61,7 +73,10 @@ interface Prepared {
   record(store: EngineStore, emit: EventSink['emit']): { readonly thread: Thread; readonly created: boolean };
 }
 
-type StartingEngine = TakingEngine & Pick<Engine, 'budget' | 'streams'>;
+type StartingEngine = TakingEngine & Pick<Engine, 'budget' | 'leave' | 'streams'>;
+
+const isKnownTurn = (threadId: string, key: string, { inputs, queue }: EngineStore): boolean =>
+  inputs.find(threadId, key) !== null || queue.find(threadId, key) !== null;
 
 /** Records runs and turns of one app, checked, before anything is executed. */
 export class RunStarts {
@@ -81,7 +96,8 @@ export class RunStarts {
     const known = store.threads.get(threadId);
     if (known === null && input === undefined) store.threads.require(threadId);
     const isFirst = known === null || awaitsInput(known);
-    const isNew = turn === null ? isFirst : store.inputs.find(threadId, turn) === null;
+    const isNew = turn === null ? isFirst : !isKnownTurn(threadId, turn, store);
+    assertLabels({ ...(given.owner && { owner: given.owner }) });
     if (isNew) await this.#assertNew(threadId, given);
     const first = isFirst ? firstGiven(known, given, store) : given;
     const { dumped, record } = await this.#prepare({ threadId, ...first });
@@ -91,8 +107,35 @@ export class RunStarts {
       return assertFirstTurn(threadId, dumped, this.#engine);
     }
     if (isNew) await outsideGraphs(() => takeBetweenTurns(threadId, this.#engine));
-    const { isHandedOver = false } = given;
-    return startTurn({ threadId, key: turn, given: dumped, isHandedOver }, this.#engine);
+    const { isHandedOver = false, strategy = 'reject', by } = given;
+    if (!isHandedOver) assertNotQueued({ threadId, key: turn }, store);
+    return startTurn({ threadId, key: turn, given: dumped, isHandedOver, strategy, by }, this.#engine);
+  }
+
+  /**
+   * A turn for a run that another process may have, checked; `null` for one that is known.
+   *
+   * @throws DevsError as {@link begin}.
+   */
+  async turnBehind(
+    threadId: string,
+    given: GivenToTurn & Pick<TurnBehind, 'strategy'>,
+  ): Promise<TurnBehind | null> {
+    const { input, options, turn: key, strategy, by } = given;
+    if (key === null) throw new TypeError(`multitaskStrategy: '${strategy}' needs a turn.`);
+    assertInput(input, threadId);
+    assertInvokeOptions(options, threadId);
+    const { inputs, queue, threads } = this.#engine.store;
+    const known = inputs.find(threadId, key) ?? queue.find(threadId, key);
+    if (known === null) {
+      await this.#assertNew(threadId, given);
+      assertTakesTurns(threads.require(threadId), key, this.#engine);
+    }
+    const { dumped } = await this.#prepare({ threadId, ...given });
+    if (known === null) return { threadId, key, given: dumped, strategy, by };
+    const recorded = 'given' in known ? known.given : inputs.require(threadId, known.turn);
+    await assertSameGiven(dumped, recorded, { threadId, turn: key }, this.#engine);
+    return null;
   }
 
   async #assertNew(threadId: string, { input, options, turn }: GivenToTurn): Promise<void> {
@@ -157,7 +200,7 @@ export class RunStarts {
         graphFingerprint: this.#fingerprint,
         policies: { graph: shape, ...recordedAs(this.#engine.recordedAs) },
       });
-      if (created) store.labels.insert(threadId, labelsOf(given));
+      if (created) store.labels.insert(threadId, { ...labelsOf(given), metadata: given.metadata ?? {} });
       return created;
     });
   }
@@ -178,6 +221,7 @@ export class RunStarts {
     const gates = gatePolicies(this.#engine.gates, about.by, threadId);
     const record: Prepared['record'] = (store, emit) => {
       assertIsRun(threadId, store);
+      const isKnown = store.threads.get(threadId) !== null;
       const declared = {
         threadId,
         projectId: about.projectId ?? threadId,
@@ -197,7 +241,9 @@ export class RunStarts {
       if (created) store.inputs.insert(threadId, dumped, turn);
       if (created && turn !== null) this.#engine.streams.record(threadId, [turnBegun(turn)]);
       if (created && isHandedOver) store.threads.signals.wake(threadId);
-      if (created) store.labels.insert(threadId, labelsOf(options));
+      // One that was recorded before its input has an owner, or none.
+      const owner = isKnown ? undefined : about.owner;
+      if (created) store.labels.insert(threadId, labelsOf({ ...options, ...(owner && { owner }) }));
       if (created && redacted > 0) emit('SECRET_REDACTED', { place: 'input', count: redacted }, { threadId });
       return { thread, created };
     };

@@ -3,15 +3,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
+import type { QueuedTurn } from '../../state/threads/QueuedTurnStore.ts';
 import type { InputTurn, TurnEnd } from '../../state/threads/ThreadInputStore.ts';
 import { LEASE_TTL_MS } from '../../state/threads/ThreadStore.ts';
-import type { Lease, LeaseSnapshot, Thread, ThreadStatus } from '../../state/threads/threadRecords.ts';
+import {
+  hasEnded,
+  type Lease,
+  type LeaseSnapshot,
+  type Thread,
+  type ThreadStatus,
+} from '../../state/threads/threadRecords.ts';
 import type { Engine } from '../drive/Engine.ts';
+import { recordTurn } from '../drive/queuedTurns.ts';
 import { assertSameGiven } from '../drive/runInput.ts';
-import { cancelBelow } from '../drive/signals.ts';
+import { cancelBelow, endIfFree } from '../drive/signals.ts';
+import { putBehind } from '../drive/takeTurn.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
 import { acceptedPolicies } from '../gates/gatePolicies.ts';
+import type { Principal } from '../gates/principals.ts';
 import { graphChanges, graphFingerprint, isSameGraph, recordedShape } from '../graph/graphShape.ts';
-import { turnBegun } from '../stream/RunStreams.ts';
 
 /** The turn that cannot begin. */
 interface AskedTurn {
@@ -24,9 +34,17 @@ interface GivenTurn extends AskedTurn {
   readonly given: TypedBytes;
   /** True leaves it to a worker at once; false says that the caller drives it. */
   readonly isHandedOver: boolean;
+  readonly strategy: MultitaskStrategy;
+  /** Who starts it, and so ends the turn before. */
+  readonly by?: Principal | undefined;
 }
 
-type TurnEngine = Pick<Engine, 'gates' | 'saver' | 'shape' | 'store' | 'streams'>;
+/** LangGraph's words for what becomes of a turn whose run is in another one. */
+export const MULTITASK_STRATEGIES = ['reject', 'enqueue', 'interrupt'] as const;
+
+export type MultitaskStrategy = (typeof MULTITASK_STRATEGIES)[number];
+
+type TurnEngine = Pick<Engine, 'gates' | 'graph' | 'leave' | 'saver' | 'shape' | 'store' | 'streams'>;
 
 /**
  * Finds the turn of a key, or begins it on the state that the run has. The record is one transaction: of two keys that are
@@ -48,6 +66,8 @@ export async function startTurn(asked: GivenTurn, engine: TurnEngine): Promise<v
       return begun;
     });
     if (taken === 'begun') return;
+    if (taken === 'queued') return asked.strategy === 'interrupt' ? endIfFree(threadId, engine) : undefined;
+    if ('given' in taken) return assertSameGiven(given, taken.given, { threadId, turn: key }, engine);
     if ('turn' in taken) {
       const recorded = store.inputs.require(threadId, taken.turn);
       return assertSameGiven(given, recorded, { threadId, turn: key }, engine);
@@ -78,15 +98,18 @@ function findOrBegin(
   asked: GivenTurn,
   unchangedFor: LeaseSnapshot | undefined,
   engine: TurnEngine,
-): InputTurn | LeaseSnapshot | 'begun' {
-  const { threadId, key } = asked;
+): InputTurn | QueuedTurn | LeaseSnapshot | 'begun' | 'queued' {
+  const { threadId, key, strategy } = asked;
   const { store } = engine;
-  const { threads, inputs } = store;
-  const known = inputs.find(threadId, key);
+  const { threads, inputs, queue } = store;
+  const known = inputs.find(threadId, key) ?? queue.find(threadId, key);
   if (known !== null) return known;
-  const parentId = store.children.find(threadId)?.parentId;
-  if (parentId !== undefined) throw ofParent(parentId, asked);
   const thread = threads.require(threadId);
+  assertNoChild(asked, store);
+  if (strategy !== 'reject' && canQueue(thread)) {
+    putBehind({ ...asked, strategy }, engine);
+    return 'queued';
+  }
   assertEnded(thread, asked);
   // The claim fences whoever held the run and was taken for dead.
   const claim = threads.claim(threadId, { ...(unchangedFor && { unchangedFor }) });
@@ -102,23 +125,26 @@ function findOrBegin(
   }
 }
 
+/** A child run has one turn. @throws DevsError `INPUT_NOT_TAKEN` */
+function assertNoChild(asked: AskedTurn, { children }: Pick<EngineStore, 'children'>): void {
+  const parentId = children.find(asked.threadId)?.parentId;
+  if (parentId !== undefined) throw ofParent(parentId, asked);
+}
+
+/** Whether a turn may be recorded behind the one of a run. @throws DevsError `INPUT_NOT_TAKEN` */
+export function assertTakesTurns(thread: Thread, key: string, { store }: Pick<Engine, 'store'>): void {
+  const asked = { threadId: thread.threadId, key };
+  assertNoChild(asked, store);
+  if (thread.status === 'dead_letter') assertEnded(thread, asked);
+}
+
+/** Whether another turn begins by itself once this one has ended. */
+const canQueue = ({ status }: Thread): boolean => !hasEnded(status);
+
 function beginTurn(asked: GivenTurn, lease: Lease, thread: Thread, engine: TurnEngine): void {
-  const { threadId, key, given, isHandedOver } = asked;
-  const { store } = engine;
-  const { threads, inputs, steps, sessions, waits, checkpoints, failureGate } = store;
   takeUpGraph(thread, asked, engine);
-  const { status, reason } = thread;
-  const checkpointId = checkpoints.loadLatest({ threadId, checkpointNs: '' })?.checkpointId ?? null;
-  inputs.end(threadId, { status, reason, checkpointId });
-  sessions.closeTurn(threadId);
-  const stuck = failureGate.getGateStatus(threadId);
-  if (stuck !== null) failureGate.withdraw(threadId, stuck.sessionId, 'cancelled');
-  steps.abandon(threadId);
-  waits.keepOnly(threadId, []);
-  inputs.insert(threadId, given, key);
-  engine.streams.record(threadId, [turnBegun(key)]);
-  threads.beginTurn(lease);
-  if (isHandedOver) threads.signals.wake(threadId);
+  recordTurn(asked, lease, engine);
+  if (asked.isHandedOver) engine.store.threads.signals.wake(asked.threadId);
 }
 
 /** The turn before has ended, so any later graph takes the run; an earlier one only if it has every channel of it. */
@@ -192,6 +218,16 @@ export function assertTurnKey(key: unknown): asserts key is string {
   }
 }
 
+/** @throws RangeError for one that is none; TypeError for another than `reject` without a key, which could not be told from others. */
+export function assertStrategy(strategy: MultitaskStrategy, turn: string | undefined): void {
+  if (!MULTITASK_STRATEGIES.includes(strategy))
+    throw new RangeError(
+      `multitaskStrategy: expected ${MULTITASK_STRATEGIES.join(', ')}, got ${String(strategy)}.`,
+    );
+  if (strategy !== 'reject' && turn === undefined)
+    throw new TypeError(`multitaskStrategy: '${strategy}' needs a turn.`);
+}
+
 /**
  * Without an input, LangGraph goes on with what is there, and a turn would be none.
  *
@@ -236,6 +272,16 @@ function assertEnded({ threadId, status }: Thread, { key }: AskedTurn): void {
     { threadId, key },
     `the previous turn ${does}`,
     `${remedy}. Then send this input again.`,
+  );
+}
+
+/** A turn that waits is executed after the one before it, by a worker. @throws DevsError `INPUT_NOT_TAKEN` */
+export function assertNotQueued(asked: AskedTurn, { queue }: Pick<EngineStore, 'queue'>): void {
+  if (queue.find(asked.threadId, asked.key) === null) return;
+  throw turnNotTaken(
+    asked,
+    'it is queued, or was cancelled while it was',
+    'Read its events with stream(id, null, { turn }), or look at turns().',
   );
 }
 

@@ -18,8 +18,10 @@ type NewToken = Parameters<NonNullable<BaseCallbackHandler['handleLLMNewToken']>
 
 /** A call of a chat model. */
 interface Call {
-  readonly of: Omit<TokensChunk, 'data' | 'chunk'>;
+  readonly of: Omit<TokensChunk, 'data' | 'chunk' | 'piece'>;
   hasTokens: boolean;
+  /** That it has said. */
+  pieces: number;
   /** Of the message: that of its first piece. */
   messageId: string | undefined;
 }
@@ -93,7 +95,12 @@ export class ModelVoices extends BaseCallbackHandler {
     const shown = Object.entries(metadata).filter(([member]) => !OWN_METADATA.test(member));
     const about = { tags, ...(name !== undefined && { name }), ...Object.fromEntries(shown) };
     const at = { mode: 'messages', ns, id: runId, task, node, step, attempt: begun.attempt } as const;
-    this.#calls.set(runId, { of: { ...at, metadata: about }, hasTokens: false, messageId: undefined });
+    this.#calls.set(runId, {
+      of: { ...at, metadata: about },
+      hasTokens: false,
+      pieces: 0,
+      messageId: undefined,
+    });
   }
 
   override handleLLMNewToken(...[token, , runId, , , fields]: NewToken): void {
@@ -128,7 +135,9 @@ export class ModelVoices extends BaseCallbackHandler {
     // The id that the message has in the state: LangChain gives it this one where its provider gives none.
     const isNamed = message.id !== undefined && message.id !== null && message.id !== own;
     call.messageId ??= isNamed ? message.id : own;
-    this.#tell({ ...of, data, chunk: withId(message, call.messageId ?? own) });
+    const piece = call.pieces;
+    call.pieces += 1;
+    this.#tell({ ...of, piece, data, chunk: withId(message, call.messageId ?? own) });
   }
 
   #tell(event: Provisional): void {

@@ -60,6 +60,8 @@ export interface TokensChunk extends OfGraph, NodeAttempt {
   readonly mode: 'messages';
   /** Id of the model call; its pieces belong together. */
   readonly id: string;
+  /** Its number among the pieces of the call, from 0. */
+  readonly piece: number;
   /** Its text; empty for a piece without text, such as one of a tool call. */
   readonly data: string;
   /**

@@ -2,6 +2,7 @@ import type { Callbacks } from '@langchain/core/callbacks/manager';
 import { onAbort } from '../../events/onAbort.ts';
 import type { CommitBarrier } from '../../state/commits/CommitBarrier.ts';
 import type { StreamRecord } from '../../state/events/StreamStore.ts';
+import type { QueuedTurnStore } from '../../state/threads/QueuedTurnStore.ts';
 import type { ThreadInputStore } from '../../state/threads/ThreadInputStore.ts';
 import type { ThreadStore } from '../../state/threads/ThreadStore.ts';
 import { hasEnded } from '../../state/threads/threadRecords.ts';
@@ -38,6 +39,7 @@ export interface StreamParts extends Pick<StreamSources, 'saver' | 'valuesAt'> {
   readonly store: Pick<StreamSources, 'checkpoints' | 'sessions'> & {
     readonly threads: Pick<ThreadStore, 'get' | 'require'>;
     readonly inputs: Pick<ThreadInputStore, 'find' | 'latest'>;
+    readonly queue: Pick<QueuedTurnStore, 'find'>;
     readonly outlet: CommitBarrier;
   };
   readonly streams: RunStreams;
@@ -167,7 +169,8 @@ function isReadOver(threadId: string, { turn, overTurns }: StreamQuery, { store 
   if (turn === undefined) return hasEnded(status);
   const latest = store.inputs.latest(threadId)?.key;
   if (latest === turn) return hasEnded(status);
-  return store.inputs.find(threadId, turn) !== null;
+  if (store.inputs.find(threadId, turn) !== null) return true;
+  return (store.queue.find(threadId, turn)?.droppedAt ?? null) !== null;
 }
 
 /** Events of a stream that were there. */

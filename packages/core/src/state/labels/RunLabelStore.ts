@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { prepare } from '../../db/prepare.ts';
-import { inheritedLabels, labelsFrom, labelTexts, type RunLabels } from './runLabels.ts';
+import { withinTransaction } from '../commits/immediateTransaction.ts';
+import { inheritedLabels, labelsFrom, labelTexts, patchedLabels, type RunLabels } from './runLabels.ts';
 
 const SELECT = 'SELECT label FROM run_labels WHERE thread_id = ? ORDER BY label';
 
@@ -27,6 +28,16 @@ export class RunLabelStore {
   /** In the transaction that records the run. */
   insert(threadId: string, labels: RunLabels): void {
     for (const label of labelTexts(labels)) prepare<[object]>(this.#db, INSERT).run({ label, threadId });
+  }
+
+  /** Puts members of the metadata in the place of those of the same names. */
+  patch(threadId: string, metadata: RunLabels['metadata']): RunLabels {
+    return withinTransaction(this.#db, () => {
+      const labels = patchedLabels(this.of(threadId), metadata);
+      prepare<[string]>(this.#db, DELETE).run(threadId);
+      this.insert(threadId, labels);
+      return labels;
+    });
   }
 
   /** Gives a child or a fork the labels of the run it comes from; its own go first. */

@@ -59,6 +59,7 @@ const NAMING = [
   'signals',
   'waits',
   'thread_inputs',
+  'queued_turns',
   'run_labels',
   'threads',
 ] as const;

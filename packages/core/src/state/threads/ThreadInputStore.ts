@@ -56,6 +56,8 @@ const COLUMNS = `
   turn, nullif(turn_key, '') AS key, type, taken_at IS NOT NULL AS isTaken, ended_as AS endedAs, ended_because AS endedBecause,
   end_checkpoint_id AS endCheckpointId`;
 
+const SELECT_ALL = `SELECT ${COLUMNS}, begun_at AS begunAt FROM thread_inputs WHERE thread_id = ? ORDER BY turn`;
+
 const SELECT_LATEST = `SELECT ${COLUMNS} FROM thread_inputs WHERE thread_id = ? ORDER BY turn DESC LIMIT 1`;
 
 const SELECT_BEFORE = `SELECT ${COLUMNS} FROM thread_inputs WHERE thread_id = ? ORDER BY turn DESC LIMIT 1 OFFSET 1`;
@@ -174,9 +176,23 @@ export class ThreadInputStore {
     return turn;
   }
 
+  /** The turn before the latest; `null` in a first turn. */
+  before(threadId: string): InputTurn | null {
+    return toTurn(prepare<[string], InputTurnRow>(this.#db, SELECT_BEFORE).get(threadId));
+  }
+
   /** How the turn before the latest ended; `null` in a first turn. */
   endBefore(threadId: string): TurnEnd | null {
-    return toTurn(prepare<[string], InputTurnRow>(this.#db, SELECT_BEFORE).get(threadId))?.end ?? null;
+    return this.before(threadId)?.end ?? null;
+  }
+
+  /** Every turn, oldest first, with when it was recorded, ms since the Unix epoch; `null` in rows of an older engine. */
+  list(threadId: string): readonly (InputTurn & { readonly begunAt: number | null })[] {
+    const rows = prepare<[string], InputTurnRow & { readonly begunAt: number | null }>(this.#db, SELECT_ALL);
+    return rows.all(threadId).flatMap(({ begunAt, ...row }) => {
+      const turn = toTurn(row);
+      return turn === null ? [] : [{ ...turn, begunAt }];
+    });
   }
 
   /** The turn of a key, or with `null` the one that was begun without. */

@@ -131,7 +131,7 @@ export class ThreadStore {
     this.#beginTurn = prepare(db, sql.BEGIN_TURN);
     this.#seal = prepare(db, sql.SEAL);
     this.#markDegraded = prepare(db, sql.updateThread('degraded = 1'));
-    this.#setPolicies = prepare(db, sql.updateThread('policies_json = @value'));
+    this.#setPolicies = prepare(db, sql.SET_POLICIES);
     this.#awaitInput = prepare(db, sql.updateThread("status = 'paused', reason = @value"));
     this.#setFingerprint = prepare(db, sql.updateThread('graph_fingerprint = @value'));
   }

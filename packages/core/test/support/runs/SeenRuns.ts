@@ -130,6 +130,10 @@ export class SeenRuns implements Runs {
     return (await this.#runs).get(id);
   }
 
+  async updateMetadata(id: string, patch: RunInfo['metadata']): Promise<RunInfo> {
+    return (await this.#runs).updateMetadata(id, patch);
+  }
+
   async indexed(ids: readonly string[]): Promise<ReadonlyMap<string, RunListItem>> {
     return (await this.#runs).indexed(ids);
   }

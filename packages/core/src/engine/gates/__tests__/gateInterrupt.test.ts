@@ -24,7 +24,10 @@ const gateOf = (parts: Partial<Gate>): Gate => ({
   ...parts,
 });
 
-const CALL = gateOf({ artifact: { tool: 'mail', args: { to: 'bob' } }, takes: { edit: 'args' } });
+const CALL = gateOf({
+  artifact: { tool: 'mail', args: { to: 'bob' } },
+  takes: { gate: 'tools', edit: 'args' },
+});
 
 describe('a gate as clients show it', () => {
   test('has both shapes of the field, and an id that names what it shows', () => {
@@ -69,7 +72,7 @@ describe('a gate as clients show it', () => {
 });
 
 describe('what a client sends back', () => {
-  const valued = gateOf({ takes: { value: true }, responseSchema: { type: 'integer' } });
+  const valued = gateOf({ takes: { gate: 'price', value: true }, responseSchema: { type: 'integer' } });
   const failure = gateOf({ kind: 'task_failure' });
   const budget = gateOf({ kind: 'budget' });
   const breakpoint = gateOf({
@@ -98,8 +101,16 @@ describe('what a client sends back', () => {
     [CALL, true, { approved: true }],
     [CALL, false, { approved: false, feedback: 'Rejected.' }],
     [CALL, { approved: true, by: ada, via: 'page', withHidden: 3 }, { approved: true }],
-    [gateOf({ artifact: 'text', takes: { edit: 'artifact' } }), editOf({ artifact: 'new' }), { edit: 'new' }],
-    [gateOf({ takes: { edit: 'artifact' } }), editOf({ draft: 'new' }), { edit: { draft: 'new' } }],
+    [
+      gateOf({ artifact: 'text', takes: { gate: 'publish', edit: 'artifact' } }),
+      editOf({ artifact: 'new' }),
+      { edit: 'new' },
+    ],
+    [
+      gateOf({ takes: { gate: 'publish', edit: 'artifact' } }),
+      editOf({ draft: 'new' }),
+      { edit: { draft: 'new' } },
+    ],
     [valued, [{ type: 'response', args: '7' }], { value: 7 }],
     [valued, { value: 7 }, { value: 7 }],
     [failure, [{ type: 'accept', args: null }], { action: 'retry' }],

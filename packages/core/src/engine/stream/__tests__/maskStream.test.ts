@@ -23,7 +23,7 @@ const dataOf = (events: readonly StreamEvent[]): readonly unknown[] =>
   events.flatMap((event) => (event.mode === 'custom' || event.mode === 'messages' ? [event.data] : []));
 
 const said = (id: string, data: string): StreamEvent => ({
-  ...{ mode: 'messages', ns: [], id, task: `task ${id}`, node: 'ask', step: 1, attempt: 1, data },
+  ...{ mode: 'messages', ns: [], id, task: `task ${id}`, node: 'ask', step: 1, attempt: 1, piece: 0, data },
 });
 
 /** A text in pieces that end anywhere. */

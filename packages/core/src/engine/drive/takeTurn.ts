@@ -1,0 +1,48 @@
+import { hasEnded } from '../../state/threads/threadRecords.ts';
+import type { Principal } from '../gates/principals.ts';
+import type { RecordingEngine } from './Engine.ts';
+import { type NextTurn, queueTurn } from './queuedTurns.ts';
+import { type CancellingEngine, type CancelRequest, endIfFree, requestCancel } from './signals.ts';
+import { cancelRequest } from './stopRequests.ts';
+
+/** A turn for a run that may stand in another one. */
+export interface TurnBehind extends NextTurn {
+  /** LangGraph's word for what becomes of the one before: it ends by itself, or is cancelled. */
+  readonly strategy: 'enqueue' | 'interrupt';
+  /** Who starts it. */
+  readonly by?: Principal | undefined;
+}
+
+/**
+ * Records a turn behind the one that the run stands in, which ends by itself or is cancelled; with it those that wait. In the
+ * caller's transaction.
+ *
+ * @throws DevsError `AGENT_MAY_NOT_DECIDE` for an agent that would cancel one.
+ */
+export function putBehind(turn: TurnBehind, engine: RecordingEngine): void {
+  const { threadId, strategy } = turn;
+  const { threads, queue } = engine.store;
+  if (strategy === 'interrupt' && !hasEnded(threads.require(threadId).status)) {
+    const request = interruptRequest(turn);
+    queue.drop(threadId, null);
+    requestCancel(threadId, request, engine);
+  }
+  queueTurn(turn, engine);
+}
+
+const interruptRequest = ({ key, by }: TurnBehind): CancelRequest => ({
+  id: `interrupt for ${key}`,
+  ...cancelRequest(by === undefined ? {} : { by }),
+});
+
+/** Takes a turn that a run was told of; one that is known stays as it is. */
+export async function takeTurn(turn: TurnBehind, engine: CancellingEngine): Promise<void> {
+  const { threadId, key, strategy } = turn;
+  const { runs, inputs, queue } = engine.store;
+  const isNew = runs.together(() => {
+    if (inputs.find(threadId, key) !== null || queue.find(threadId, key) !== null) return false;
+    putBehind(turn, engine);
+    return true;
+  });
+  if (isNew && strategy === 'interrupt') await endIfFree(threadId, engine);
+}

@@ -1,0 +1,77 @@
+import type { ServedApp } from '../apps/ServedApp.ts';
+import { readEach } from '../runs/readEach.ts';
+import { isSettled, type Turn, turnId } from '../runs/standing.ts';
+import { type EventFilter, matches, type ProtocolEvent } from './ProtocolEvent.ts';
+import { type EventGroup, ThreadEvents } from './ThreadEvents.ts';
+
+/** A thread, of the assistant of this name. */
+export interface ReadThread {
+  readonly app: ServedApp;
+  readonly graph: string;
+  readonly thread: string;
+}
+
+const MODES = ['updates', 'values', 'custom', 'messages'] as const;
+/** How often a thread that waits for an answer is looked at, ms. */
+const LOOK_SOON_MS = 50;
+const LOOK_EVERY_MS = 1_000;
+
+/** Yields the events that a subscription wants, over all turns, until `signal` is aborted. */
+export async function* readThread(
+  place: ReadThread,
+  filter: EventFilter,
+  signal: AbortSignal,
+): AsyncGenerator<readonly ProtocolEvent[], void> {
+  const { app, thread, graph } = place;
+  const turns = await app.turns(thread);
+  const from = Math.max(0, filter.since === undefined ? beginningOf(turns) : filter.since - 1);
+  const begun = turns.findLast(({ seq, status }) => status !== 'queued' && seq <= from);
+  const events = new ThreadEvents({ graph, run: begun === undefined ? thread : turnId(thread, begun) });
+  const stream = app.stream(thread, null, {
+    streamMode: MODES,
+    subgraphs: true,
+    overTurns: true,
+    after: from,
+    signal,
+  });
+  const wanted = (group: EventGroup, seq: number): EventGroup => {
+    const isKnown = filter.since !== undefined && seq <= filter.since;
+    return isKnown ? [] : group.filter((event) => matches(filter, event));
+  };
+  const lookMs = (): number => (events.asks ? LOOK_SOON_MS : LOOK_EVERY_MS);
+  for await (const event of readEach(stream, lookMs)) {
+    if (event === 'quiet') {
+      if (events.asks || events.isRunning) yield* standing(events, place);
+      continue;
+    }
+    const open = event.mode === 'gate' || events.asks ? await openSessions(app, thread) : NONE;
+    if (events.asks) yield wanted(events.answered(open), Number.POSITIVE_INFINITY);
+    const seq = 'seq' in event ? event.seq : Number.POSITIVE_INFINITY;
+    yield wanted(events.groupOf(event, open), seq);
+  }
+
+  async function* standing(told: ThreadEvents, at: ReadThread): AsyncGenerator<EventGroup, void> {
+    yield wanted(told.answered(await openSessions(at.app, at.thread)), Number.POSITIVE_INFINITY);
+    if (await waitsNow(at, told.last)) yield wanted(told.waits(), Number.POSITIVE_INFINITY);
+  }
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+const openSessions = async (app: ServedApp, thread: string): Promise<ReadonlySet<string>> =>
+  new Set((await app.gates(thread)).map(({ sessionId }) => sessionId));
+
+/** Whether the thread stands at its questions, and all that led there was told. */
+async function waitsNow({ app, thread }: ReadThread, last: number): Promise<boolean> {
+  const turn = lastTurnOf(await app.turns(thread));
+  return turn !== undefined && turn.lastSeq <= last && (await isSettled(app, thread, turnId(thread, turn)));
+}
+
+const lastTurnOf = (turns: readonly Turn[]): Turn | undefined =>
+  turns.findLast(({ status }) => status !== 'queued');
+
+/** A client that knows nothing is told the last two runs: what was before is in the state. */
+function beginningOf(turns: readonly Turn[]): number {
+  const { seq = 0 } = turns.filter(({ status }) => status !== 'queued').at(-2) ?? {};
+  return seq - 1;
+}

@@ -1,0 +1,33 @@
+/**
+ * Yields what a source does, and `quiet` where it says nothing for a while.
+ *
+ * @param quietMs - How long it may say nothing, asked each time.
+ */
+export async function* readEach<Event>(
+  source: AsyncGenerator<Event, void>,
+  quietMs: () => number,
+): AsyncGenerator<Event | 'quiet', void> {
+  let next = source.next();
+  for (;;) {
+    const found = await within(next, quietMs());
+    if (found === 'quiet') yield found;
+    else if (found.done === true) return;
+    else {
+      next = source.next();
+      yield found.value;
+    }
+  }
+}
+
+/** What comes within so many milliseconds. */
+async function within<T>(coming: Promise<T>, ms: number): Promise<T | 'quiet'> {
+  let timer: NodeJS.Timeout | undefined;
+  const quiet = new Promise<'quiet'>((resolve) => {
+    timer = setTimeout(() => resolve('quiet'), ms);
+  });
+  try {
+    return await Promise.race([coming, quiet]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,167 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type BaseMessage, HumanMessage } from '@langchain/core/messages';
+import { tool } from '@langchain/core/tools';
+import {
+  Annotation,
+  END,
+  getWriter,
+  interrupt,
+  MessagesAnnotation,
+  START,
+  StateGraph,
+} from '@langchain/langgraph';
+import { createAgent, humanInTheLoopMiddleware } from 'langchain';
+import { z } from 'zod';
+import { ScriptedModel } from '../../../core/src/engine/agent/__tests__/agent.ts';
+import { step } from '@devs/core/langgraph';
+
+/** The outside world: what was called, in order. */
+export type Call = (what: string) => void;
+
+/** What the one question of `post` shows. */
+export const QUESTION = 'Publish this?';
+
+/** Long enough for a page to show a word before the next one comes, ms. */
+const WORD_MS = 15;
+
+/** Says its script word by word, as a model over a network does. */
+class TalkingModel extends ScriptedModel {
+  override async *_streamResponseChunks(...given: Parameters<ScriptedModel['_streamResponseChunks']>) {
+    for await (const chunk of super._streamResponseChunks(...given)) {
+      yield chunk;
+      await sleep(WORD_MS);
+    }
+  }
+}
+
+const Echo = Annotation.Root({
+  text: Annotation<string>(),
+  said: Annotation<string[]>({ reducer: (before, more) => [...before, ...more], default: () => [] }),
+});
+
+/** One node that repeats what it was told; `fail` makes it throw. */
+export const echoGraph = (call: Call) =>
+  new StateGraph(Echo)
+    .addNode('echo', ({ text }) => {
+      call(`echo ${text}`);
+      if (text === 'fail') throw new Error('asked to fail');
+      return { said: [text] };
+    })
+    .addEdge(START, 'echo')
+    .addEdge('echo', END);
+
+/** Three nodes, each with an event of its own. */
+export const stepsGraph = (call: Call) => {
+  const node = (name: string) => (): { said: string[] } => {
+    call(name);
+    getWriter()?.({ at: name });
+    return { said: [name] };
+  };
+  return new StateGraph(Echo)
+    .addNode('one', node('one'))
+    .addNode('two', node('two'))
+    .addNode('three', node('three'))
+    .addEdge(START, 'one')
+    .addEdge('one', 'two')
+    .addEdge('two', 'three')
+    .addEdge('three', END);
+};
+
+const Post = Annotation.Root({
+  ...MessagesAnnotation.spec,
+  url: Annotation<string | null>(),
+});
+
+const draftOf = (messages: readonly BaseMessage[]): string => messages.at(-1)?.text ?? '';
+
+/** A model writes, a human is asked, and only a yes publishes. */
+export const postGraph = (call: Call) => {
+  const model = new TalkingModel(
+    [{ text: 'the first draft' }, { text: 'the second draft' }, { text: 'the third draft' }],
+    () => call('model'),
+  );
+  return new StateGraph(Post)
+    .addNode('write', async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
+    .addNode('publish', ({ messages }) => {
+      const answer: unknown = interrupt({ question: QUESTION, draft: draftOf(messages) });
+      if (answer !== true) return { url: null };
+      call(`published ${draftOf(messages)}`);
+      return { url: 'https://posts.example/1' };
+    })
+    .addEdge(START, 'write')
+    .addEdge('write', 'publish')
+    .addEdge('publish', END);
+};
+
+/** A chat without questions, whose words come one by one. */
+export const chatGraph = (call: Call) => {
+  const model = new TalkingModel(
+    [{ text: 'hello to you' }, { text: 'hello once more' }, { text: 'and again' }],
+    (index) => call(`model ${index}`),
+  );
+  return new StateGraph(MessagesAnnotation)
+    .addNode('model', async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
+    .addEdge(START, 'model')
+    .addEdge('model', END);
+};
+
+/** An agent of LangChain that sends a mail only after a human's yes. */
+export function mailAgent(call: Call) {
+  const sendMail = tool(
+    ({ to }) => {
+      call(`mail to ${to}`);
+      return `sent to ${to}`;
+    },
+    { name: 'send_mail', description: 'Sends a mail.', schema: z.object({ to: z.string() }) },
+  );
+  const model = new TalkingModel(
+    [{ calls: [{ id: 'call-1', name: 'send_mail', args: { to: 'ada' } }] }, { text: 'It is done.' }],
+    () => call('model'),
+  );
+  return createAgent({
+    model: model as never,
+    tools: [sendMail],
+    middleware: [
+      humanInTheLoopMiddleware({
+        interruptOn: { send_mail: { allowedDecisions: ['approve', 'edit', 'reject'] } },
+      }),
+    ],
+  });
+}
+
+export const hello = (text = 'hello'): { messages: HumanMessage[] } => ({
+  messages: [new HumanMessage(text)],
+});
+
+const Walk = Annotation.Root({
+  steps: Annotation<number>(),
+  at: Annotation<number>({ reducer: (_, next) => next, default: () => 0 }),
+});
+
+/** A node that is visited so often, each time with one recorded call that takes a while, and an event. */
+export const walkGraph = (call: Call, ms: number) =>
+  new StateGraph(Walk)
+    .addNode('walk', async ({ at }) => {
+      await step('walk', async () => {
+        call(`walk ${at}`);
+        await sleep(ms);
+        return at;
+      });
+      getWriter()?.({ at });
+      return { at: at + 1 };
+    })
+    .addEdge(START, 'walk')
+    .addConditionalEdges('walk', ({ at, steps }) => (at < steps ? 'walk' : END));
+
+const Publish = Annotation.Root({ text: Annotation<string>(), url: Annotation<string>() });
+
+/** Publishes after a yes, by a recorded call that says its key. */
+export const publishGraph = (publish: (key: string) => Promise<string>) =>
+  new StateGraph(Publish)
+    .addNode('publish', async ({ text }) => {
+      const answer: unknown = interrupt({ question: QUESTION, text });
+      if (answer !== true) return { url: 'nowhere' };
+      return { url: await step('publish', ({ key }) => publish(key)) };
+    })
+    .addEdge(START, 'publish')
+    .addEdge('publish', END);
