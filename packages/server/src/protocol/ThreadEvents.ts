@@ -25,7 +25,6 @@ export type EventGroup = readonly ProtocolEvent[];
 export class ThreadEvents {
   readonly #graph: string;
   readonly #messages = new MessageBlocks();
-  readonly #pieces = new Map<string, number>();
   /** The run that the events are of. After an answer it has another name: clients take a run that waited for ended. */
   #run: string;
   /** What the run was said to do. */
@@ -145,13 +144,12 @@ export class ThreadEvents {
 
   #piece({
     id: call,
+    piece,
     chunk,
     metadata = {},
     ns,
     node,
   }: Extract<StreamEvent, { mode: 'messages' }>): EventGroup {
-    const piece = this.#pieces.get(call) ?? 0;
-    this.#pieces.set(call, piece + 1);
     if (chunk === undefined) return [];
     const told = this.#messages.add({ call, piece, ns, node, chunk, metadata });
     // None is stored: they stand where the newest stored event is.

@@ -4,7 +4,6 @@ import type { Access } from '../access/Access.ts';
 import type { Assistants, Located } from '../apps/Assistants.ts';
 import { errorView, invalid, notFound, notOffered } from '../http/ApiError.ts';
 import { parseShape } from '../http/readBody.ts';
-import { requireTurn } from '../runs/standing.ts';
 import { answer, startRun } from '../runs/startRun.ts';
 import { checkpointView } from '../threads/stateView.ts';
 
@@ -92,8 +91,10 @@ async function startTurn(params: unknown, to: Commanded): Promise<Done> {
     ...(typeof checkpointId === 'string' && { checkpoint_id: checkpointId }),
   };
   const run = await startRun(body, { access, assistants, thread });
-  const { seq, lastSeq, status } = await requireTurn(run.assistant.app, run.thread, run.run);
-  const through = run.after ?? (status === 'queued' ? lastSeq : seq - 1);
+  const turns = await run.assistant.app.turns(run.thread);
+  const own = turns.find(({ turn }) => turn === run.run);
+  const through =
+    run.after ?? (own?.afterSeq ? own.afterSeq - 1 : Math.max(0, ...turns.map(({ lastSeq }) => lastSeq)));
   const other = run.thread === thread ? {} : { thread_id: run.thread };
   return { result: { run_id: run.run, ...other }, through: Math.max(0, through) };
 }
