@@ -81,13 +81,13 @@ async function engineFor(folder: string): Promise<MakeDurable> {
 
 /** @throws DevsError `CONFIG_INVALID` */
 async function loadGraph({ id, file, exportName }: NamedGraph): Promise<Source> {
-  const found = exportOf(await importGraphModule(file), exportName);
+  const found: unknown = await exportOf(await importGraphModule(file), exportName);
   if (found === undefined)
     throw usageError(
       `${file} has no export ${exportName}; the graph ${id} names it.`,
       `Export it, or change the name in ${path.basename(file)}:${exportName}.`,
     );
-  if (typeof found !== 'function') return (await found) as Source;
+  if (typeof found !== 'function') return found as Source;
   try {
     return (await (found as (config: object) => unknown)({ configurable: {} })) as Source;
   } catch (error) {

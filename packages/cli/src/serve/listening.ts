@@ -20,6 +20,7 @@ export async function startListening(
   try {
     return await serve(wanted ?? usual);
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall !== 'listen') throw error;
     if (wanted === null) return serve(0);
     const remedy = 'Use another port, or remove --port.';
     throw usageError(`Cannot use port ${wanted}: ${(error as Error).message}`, remedy, error);

@@ -2,8 +2,10 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Principal } from '@devs/core';
+import type { ServerHandler } from '@devs/server';
 import type { UiHandler } from '@devs/ui';
 import type { Session } from '../project/Session.ts';
+import { usageError } from '../usageError.ts';
 import { printLink, startListening } from './listening.ts';
 import type { Served } from './Served.ts';
 
@@ -40,9 +42,11 @@ export async function serveApps(
   const { createServer } = await import('@devs/server');
   const identify = identifyBy(key, page.human);
   let isDraining = false;
-  const apis: { close(): Promise<void> }[] = [];
+  const apis: ServerHandler[] = [];
   const handler = (hosts: readonly string[]): UiHandler => {
-    const api = createServer({ apps: served.apps, identify, authorize: () => true, hosts, origins });
+    const api = made(() =>
+      createServer({ apps: served.apps, identify, authorize: () => true, hosts, origins }),
+    );
     apis.push(api);
     const toPage = pageHandler(served, { ...page, hosts, ui }, session);
     return async (request) => {
@@ -65,6 +69,16 @@ export async function serveApps(
       await listening.close();
     },
   };
+}
+
+/** @throws DevsError `CONFIG_INVALID` for apps that cannot be served together. */
+function made(make: () => ServerHandler): ServerHandler {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw usageError(error.message, 'Change the module that exports them.', error);
+  }
 }
 
 interface PageOptions extends Pick<ServeOptions, 'human' | 'onLink'> {
