@@ -42,6 +42,19 @@ export const KINDS = [
     ],
   },
   {
+    name: 'agent-server',
+    what: 'strangers, foreign pages and messages at the agent server',
+    files: [
+      { path: 'packages/server/test/hostile.test.ts' },
+      { path: 'packages/server/test/nothingPasses.test.ts' },
+      {
+        path: 'packages/server/test/questions.test.ts',
+        titles: /takes one of two|no late no|a yes to the old one|not answered by a message/,
+      },
+    ],
+    env: ['DEVS_GATE_SEQUENCES', 'DEVS_OPEN_STREAMS'],
+  },
+  {
     name: 'people',
     what: 'one person under several spellings, and decisions on gates of other runs',
     files: [

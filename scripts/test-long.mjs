@@ -319,6 +319,24 @@ const LONG = [
     'scripts/typedCommands',
     'what the specifications tell to type, in a fresh clone',
   ],
+  [
+    'agent-server',
+    { DEVS_DIFFERENTIAL_SEQUENCES: 300 },
+    'server/test/differential',
+    'sequences of requests, to the agent server and to LangGraph’s',
+  ],
+  [
+    'agent-gates',
+    { DEVS_GATE_SEQUENCES: 10_000, DEVS_OPEN_STREAMS: 10_000 },
+    'server/test/',
+    'sequences of requests that would pass a question; streams that are held open',
+  ],
+  [
+    'agent-kills',
+    { DEVS_AGENT_SERVER_KILLS: 500, DEVS_AGENT_CLUSTER_KILLS: 500 },
+    'server/test/kills',
+    'servers and workers killed under a page that is open, over a file and over PostgreSQL',
+  ],
   ['values', { DEVS_GENERATED_VALUES: 200_000 }, 'StrictSerde', 'random values to store'],
 ].map(([name, env, filter, what]) => ({ name, env, filter, what, run: ['scripts/test.mjs', filter] }));
 

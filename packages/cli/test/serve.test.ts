@@ -188,12 +188,18 @@ describe('devs serve with a module', () => {
     await expect(fetch(`${url}/ok`)).rejects.toThrow();
   });
 
-  test('refuses two apps of one name', async ({ dir }) => {
-    const app = `{ queue: { graph: '', fingerprint: 'f' }, runs: null, close: async () => {}, work: async () => {} }`;
-    writeFileSync(join(dir, 'app.mjs'), `export const apps = [${app}, { ...${app} }];`);
-    expect(await callMain(dir, ['serve', 'app.mjs'])).toMatchObject({
+  const app = (graph: string): string =>
+    `{ queue: { graph: '${graph}', fingerprint: 'f' }, runs: null, file: 'x.sqlite', events: { on() {} }, close: async () => {}, work: async () => {} }`;
+
+  test.for([
+    ['two apps of one name', [app(''), app('')], 'Two apps of'],
+    ['an app without a name beside another one', [app(''), app('hello')], 'createServer: '],
+  ] as const)('refuses %s', async ([, apps, said], { dir }) => {
+    writeFileSync(join(dir, 'app.mjs'), `export const apps = [${apps.join(', ')}];`);
+    expect(await callMain(dir, ['serve', 'app.mjs', '--port', '0'])).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('Two apps of'),
+      stdout: '',
+      stderr: expect.stringContaining(said),
     });
   });
 });

@@ -58,7 +58,11 @@ const attempt: fc.Arbitrary<Attempt> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc
-      .record({ values: said, as_node: fc.option(node, { nil: undefined }), checkpoint_id: fc.constantFrom(undefined, 'C') })
+      .record({
+        values: said,
+        as_node: fc.option(node, { nil: undefined }),
+        checkpoint_id: fc.constantFrom(undefined, 'C'),
+      })
       .map((body) => post('state', body)),
   },
   {

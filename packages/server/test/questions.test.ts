@@ -11,7 +11,8 @@ import { appsOf } from './support/serveApps.ts';
 // answered by nothing else.
 
 const SAID = { messages: [{ type: 'human', content: 'hi' }] };
-const clientOf = (url: string): Client => new Client({ apiUrl: url, apiKey: null, callerOptions: { maxRetries: 0 } });
+const clientOf = (url: string): Client =>
+  new Client({ apiUrl: url, apiKey: null, callerOptions: { maxRetries: 0 } });
 
 /** A thread of `post` whose question waits. */
 async function asked(url: string) {
@@ -28,7 +29,10 @@ async function asked(url: string) {
 const statusOf = (error: unknown): unknown => (error as { readonly status?: unknown }).status;
 
 describe('a question', () => {
-  test('is still there when the server is killed right after it was shown', async ({ dir, onTestFinished }) => {
+  test('is still there when the server is killed right after it was shown', async ({
+    dir,
+    onTestFinished,
+  }) => {
     const server = new ServerProcess({ state: join(dir, 'state.sqlite'), world: join(dir, 'calls.txt') });
     onTestFinished(() => server.kill());
     await server.start();
@@ -68,7 +72,8 @@ describe('a question', () => {
     await client.threads.updateState(thread, { values: replaced });
     const stale = await answer(id, true).catch((error: unknown) => error);
     expect(statusOf(stale)).toBe(409);
-    await expect.poll(question).toMatchObject({ value: { draft: 'another draft' } });
+    await client.runs.wait(thread, 'post', { input: null });
+    expect(await question()).toMatchObject({ value: { draft: 'another draft' } });
     const anew = await question();
     expect(anew?.id).not.toBe(id);
     await answer(anew?.id, true);
@@ -79,7 +84,9 @@ describe('a question', () => {
     const { client, thread, id, question } = await asked(served.url);
     const said = { messages: [{ type: 'human', content: 'publish nothing yet' }] };
     for (const send of ['wait', 'create'] as const) {
-      const refused = await client.runs[send](thread, 'post', { input: said }).catch((error: unknown) => error);
+      const refused = await client.runs[send](thread, 'post', { input: said }).catch(
+        (error: unknown) => error,
+      );
       expect(statusOf(refused)).toBe(422);
       expect(String(refused)).toContain('INPUT_NOT_TAKEN');
     }

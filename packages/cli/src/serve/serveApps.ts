@@ -2,8 +2,10 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Principal } from '@devs/core';
+import type { ServerHandler } from '@devs/server';
 import type { UiHandler } from '@devs/ui';
 import type { Session } from '../project/Session.ts';
+import { usageError } from '../usageError.ts';
 import { printLink, startListening } from './listening.ts';
 import type { Served } from './Served.ts';
 
@@ -17,7 +19,7 @@ export interface ServeOptions {
   readonly human: Principal;
   /** Web pages of other addresses that may call the API. */
   readonly origins: readonly string[];
-  /** What every request of the API must bring; `undefined` for none. */
+  /** Each request of the API must have it; `undefined` for an open API. */
   readonly key: string | undefined;
   /** Called with each new link to the page. */
   readonly onLink: (url: string) => void;
@@ -40,9 +42,11 @@ export async function serveApps(
   const { createServer } = await import('@devs/server');
   const identify = identifyBy(key, page.human);
   let isDraining = false;
-  const apis: { close(): Promise<void> }[] = [];
+  const apis: ServerHandler[] = [];
   const handler = (hosts: readonly string[]): UiHandler => {
-    const api = createServer({ apps: served.apps, identify, authorize: () => true, hosts, origins });
+    const api = made(() =>
+      createServer({ apps: served.apps, identify, authorize: () => true, hosts, origins }),
+    );
     apis.push(api);
     const toPage = pageHandler(served, { ...page, hosts, ui }, session);
     return async (request) => {
@@ -67,6 +71,16 @@ export async function serveApps(
   };
 }
 
+/** @throws DevsError `CONFIG_INVALID` for apps that cannot be served together. */
+function made(make: () => ServerHandler): ServerHandler {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw usageError(error.message, 'Change the module that exports them.', error);
+  }
+}
+
 interface PageOptions extends Pick<ServeOptions, 'human' | 'onLink'> {
   readonly hosts: readonly string[];
   readonly ui: typeof import('@devs/ui');
@@ -78,7 +92,7 @@ function pageHandler(
   session: Session,
 ): UiHandler | null {
   if (place === null) return null;
-  // A program that starts this is told a link, too, and must not come to decide by it.
+  // A program that starts this command reads the link, too, and must not decide with it.
   const readOnly = session.out.json || session.io.stdout.isTTY !== true;
   const onCode = (code: string): void => {
     const url = `http://${hosts[0]}${PAGE}/#code=${code}`;
@@ -89,7 +103,7 @@ function pageHandler(
   return createUi({ ...place, base: PAGE, hosts, readOnly, identify, signIn });
 }
 
-/** Everybody who can connect to this machine's own address, or only who has the key. */
+/** Accepts each request of this machine, or with a key those that have it. */
 function identifyBy(key: string | undefined, human: Principal): (request: Request) => Principal | null {
   if (key === undefined) return () => human;
   const wanted = digest(key);

@@ -1,6 +1,5 @@
 import type { RunInfo } from '@devs/core/langgraph';
 import { notFound } from '../http/ApiError.ts';
-import { wrapApp } from './coreForNow.ts';
 import type { Assistant, ServedApp } from './ServedApp.ts';
 
 /** Where a thread is, and of which assistant. */
@@ -20,7 +19,7 @@ export class Assistants {
 
   /** @throws TypeError without an app. */
   constructor(apps: Readonly<Record<string, ServedApp>>, since: Date = new Date()) {
-    this.all = Object.entries(apps).map(([name, app]) => ({ name, app: wrapApp(app) as ServedApp }));
+    this.all = Object.entries(apps).map(([name, app]) => ({ name, app }));
     this.since = since.toISOString();
     if (this.all.length === 0) throw new TypeError('createServer: `apps` must have at least one app.');
     const shared = this.all.find(

@@ -25,7 +25,6 @@ export type EventGroup = readonly ProtocolEvent[];
 export class ThreadEvents {
   readonly #graph: string;
   readonly #messages = new MessageBlocks();
-  readonly #pieces = new Map<string, number>();
   /** The run that the events are of. After an answer it has another name: clients take a run that waited for ended. */
   #run: string;
   /** What the run was said to do. */
@@ -58,7 +57,7 @@ export class ThreadEvents {
 
   groupOf(event: StreamEvent, open: ReadonlySet<string>): EventGroup {
     if (event.mode === 'messages') return this.#piece(event);
-    if (event.mode === 'restarted') return placeEvents(this.#last, this.#messages.finish(ROOT));
+    if (event.mode === 'restarted') return this.#between(this.#messages.finish(ROOT));
     this.#last = event.seq;
     const told = this.#told(event, open);
     return placeEvents(event.seq, told);
@@ -68,16 +67,13 @@ export class ThreadEvents {
   waits(): EventGroup {
     if (this.#said === 'interrupted') return [];
     const key = [this.#last, ...this.#asked.keys()].join('+');
-    return placeEvents(this.#last, [this.#lifecycle('interrupted', key)]);
+    return this.#between([this.#lifecycle('interrupted', key)]);
   }
 
   /** Questions that were answered meanwhile: the run goes on. */
   answered(open: ReadonlySet<string>): EventGroup {
     const closed = [...this.#asked].filter(([session]) => !open.has(session));
-    return placeEvents(
-      this.#last,
-      closed.flatMap(([session, id]) => this.#answer(session, id)),
-    );
+    return this.#between(closed.flatMap(([session, id]) => this.#answer(session, id)));
   }
 
   #answer(session: string, id: string): readonly UnplacedEvent[] {
@@ -145,16 +141,19 @@ export class ThreadEvents {
 
   #piece({
     id: call,
+    piece,
     chunk,
     metadata = {},
     ns,
     node,
   }: Extract<StreamEvent, { mode: 'messages' }>): EventGroup {
-    const piece = this.#pieces.get(call) ?? 0;
-    this.#pieces.set(call, piece + 1);
     if (chunk === undefined) return [];
     const told = this.#messages.add({ call, piece, ns, node, chunk, metadata });
-    // None is stored: they stand where the newest stored event is.
+    return this.#between(told);
+  }
+
+  /** What is of no stored event stands where the newest one is. */
+  #between(told: readonly UnplacedEvent[]): EventGroup {
     return told.flatMap((event) => placeEvents(this.#last, [event]));
   }
 

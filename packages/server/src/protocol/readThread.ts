@@ -1,6 +1,6 @@
 import type { ServedApp } from '../apps/ServedApp.ts';
 import { readEach } from '../runs/readEach.ts';
-import { isSettled, type Turn, turnId } from '../runs/standing.ts';
+import { begunTurns, isSettled, type Turn, turnId } from '../runs/standing.ts';
 import { type EventFilter, matches, type ProtocolEvent } from './ProtocolEvent.ts';
 import { type EventGroup, ThreadEvents } from './ThreadEvents.ts';
 
@@ -25,7 +25,7 @@ export async function* readThread(
   const { app, thread, graph } = place;
   const turns = await app.turns(thread);
   const from = Math.max(0, filter.since === undefined ? beginningOf(turns) : filter.since - 1);
-  const begun = turns.findLast(({ seq, status }) => status !== 'queued' && seq <= from);
+  const begun = begunTurns(turns).findLast(({ afterSeq }) => afterSeq <= from);
   const events = new ThreadEvents({ graph, run: begun === undefined ? thread : turnId(thread, begun) });
   const stream = app.stream(thread, null, {
     streamMode: MODES,
@@ -63,15 +63,12 @@ const openSessions = async (app: ServedApp, thread: string): Promise<ReadonlySet
 
 /** Whether the thread stands at its questions, and all that led there was told. */
 async function waitsNow({ app, thread }: ReadThread, last: number): Promise<boolean> {
-  const turn = lastTurnOf(await app.turns(thread));
+  const turn = begunTurns(await app.turns(thread)).at(-1);
   return turn !== undefined && turn.lastSeq <= last && (await isSettled(app, thread, turnId(thread, turn)));
 }
 
-const lastTurnOf = (turns: readonly Turn[]): Turn | undefined =>
-  turns.findLast(({ status }) => status !== 'queued');
-
 /** A client that knows nothing is told the last two runs: what was before is in the state. */
 function beginningOf(turns: readonly Turn[]): number {
-  const { seq = 0 } = turns.filter(({ status }) => status !== 'queued').at(-2) ?? {};
-  return seq - 1;
+  const { afterSeq = 0 } = begunTurns(turns).at(-2) ?? {};
+  return afterSeq - 1;
 }

@@ -94,7 +94,8 @@ const locationOf = ({ thread, run, isStateless }: StartedRun): string =>
 
 async function viewOf({ assistant: { app, name }, thread, run }: StartedRun): Promise<RunView> {
   const [turn, gates] = [await requireTurn(app, thread, run), await app.gates(thread)];
-  return runView(turn, { thread, assistant: name, asks: gates.length > 0 });
+  const updatedAt = (await app.get(thread))?.updatedAt ?? turn.createdAt;
+  return runView(turn, { thread, assistant: name, asks: gates.length > 0, updatedAt });
 }
 
 async function startStream(c: Asking, served: Served): Promise<Response> {
@@ -166,7 +167,7 @@ async function listRuns(c: Asking, served: Served): Promise<Response> {
   const found = turns.filter((turn) => status === undefined || runStatusOf(turn, asks) === status);
   const views = found
     .slice(offset, offset + limit)
-    .map((turn) => runView(turn, { thread: run.id, assistant: name, asks }));
+    .map((turn) => runView(turn, { thread: run.id, assistant: name, asks, updatedAt: run.updatedAt }));
   return json(views);
 }
 

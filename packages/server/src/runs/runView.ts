@@ -13,20 +13,22 @@ export interface RunView {
   readonly multitask_strategy: string;
 }
 
-export function runView(
-  turn: Turn,
-  {
-    thread,
-    assistant,
-    asks,
-  }: { readonly thread: string; readonly assistant: string; readonly asks: boolean },
-): RunView {
+/** The thread of a run. */
+interface ViewedThread {
+  readonly thread: string;
+  readonly assistant: string;
+  /** Whether it waits for an answer. */
+  readonly asks: boolean;
+  readonly updatedAt: string;
+}
+
+export function runView(turn: Turn, { thread, assistant, asks, updatedAt }: ViewedThread): RunView {
   return {
     run_id: turnId(thread, turn),
     thread_id: thread,
     assistant_id: assistant,
     created_at: turn.createdAt,
-    updated_at: turn.endedAt ?? turn.createdAt,
+    updated_at: updatedAt,
     status: runStatusOf(turn, asks),
     metadata: { graph_id: assistant, assistant_id: assistant },
     kwargs: {},

@@ -48,6 +48,12 @@ export async function requireTurn(app: ServedApp, thread: string, run: string): 
 /** A run that a program started without a turn key is called like its thread. */
 export const turnId = (thread: string, { turn }: Pick<Turn, 'turn'>): string => turn ?? thread;
 
+/** The turns that have begun, oldest first: neither those that wait, nor those that were cancelled before. */
+export function begunTurns(turns: readonly Turn[]): readonly Turn[] {
+  const isDropped = ({ status, lastSeq }: Turn): boolean => status === 'cancelled' && lastSeq === 0;
+  return turns.filter((turn, at) => turn.status !== 'queued' && (at === 0 || !isDropped(turn)));
+}
+
 /** Whether nothing happens to a turn until somebody acts: it has ended, was paused, or asks. */
 export async function isSettled(app: ServedApp, thread: string, run: string): Promise<boolean> {
   const { status } = await requireTurn(app, thread, run);

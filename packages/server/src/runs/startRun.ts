@@ -8,7 +8,7 @@ import { latestCheckpointId } from '../threads/stateView.ts';
 import { assertId } from '../threads/threadId.ts';
 import type { RunBody } from './RunBody.ts';
 import { decideAll, type Response, responsesOf } from './resumeRun.ts';
-import { type Turn, turnId } from './standing.ts';
+import { begunTurns, type Turn, turnId } from './standing.ts';
 
 /** A run that was recorded, for a worker to execute. */
 export interface StartedRun {
@@ -90,9 +90,17 @@ async function startNew(body: RunBody, run: Recorded, isNamed: boolean): Promise
   return true;
 }
 
-/** Whether a thread was created in another app, because its creator did not say of which it is, and has no input yet. */
+/**
+ * Whether a thread is in the place of another app, because its creator did not say of which it is, and has no input yet. Where
+ * each run has its own file, it stays there.
+ */
 async function isOfOther({ assistant, run }: Located, asked: Assistant): Promise<boolean> {
-  return assistant.name !== asked.name && (await assistant.app.turns(run.id)).length === 0;
+  const isElsewhere = assistant.name !== asked.name && assistant.app.file !== asked.app.file;
+  return (
+    (isElsewhere || asked.app.runs !== null) &&
+    assistant.name !== asked.name &&
+    (await assistant.app.turns(run.id)).length === 0
+  );
 }
 
 /** An empty thread becomes one of another app. */
@@ -143,6 +151,8 @@ async function fork(body: RunBody, checkpointId: string, run: Recorded): Promise
   if (body.input === undefined || body.input === null) {
     return { ...startedRun(forked), run: turnId(as, await lastTurn(forked)) };
   }
+  // What the fork would go on with is what the input takes the place of.
+  await assistant.app.cancel(as, { by: access.principal });
   await record({ ...body, multitask_strategy: 'enqueue' }, forked, { fields });
   return startedRun(forked);
 }
@@ -167,7 +177,7 @@ async function record(body: RunBody, run: Recorded, { fields, known = {} }: Reco
     ...(context !== undefined && context !== null && { context }),
     ...configurableOf(config),
     ...(config?.tags && { tags: config.tags }),
-    ...(strategy && { multitaskStrategy: strategy }),
+    ...(strategy && strategy !== 'rollback' && { multitaskStrategy: strategy }),
   });
 }
 
@@ -213,8 +223,7 @@ export async function answer(responses: readonly Response[], run: Recorded): Pro
 
 /** The turn that a thread stands in. @throws ApiError for a thread without an input. */
 async function lastTurn({ assistant, thread }: Recorded): Promise<Turn> {
-  const turns = await assistant.app.turns(thread);
-  const turn = turns.findLast(({ status }) => status !== 'queued');
+  const turn = begunTurns(await assistant.app.turns(thread)).at(-1);
   if (turn === undefined) throw invalid('The thread has no input yet.');
   return turn;
 }
@@ -226,7 +235,8 @@ function assertSameAssistant({ assistant, run }: Located, asked: Assistant): voi
 
 /** @throws ApiError for what LangGraph's server does and this one does not, before anything is recorded. */
 function assertOffered(body: RunBody): void {
-  if (body.multitask_strategy === 'rollback') throw notOffered('A rollback would undo recorded work. Use "interrupt".');
+  if (body.multitask_strategy === 'rollback')
+    throw notOffered('A rollback would undo recorded work. Use "interrupt".');
   if (body.webhook) throw notOffered('Webhooks are not offered. Follow the events of the thread.');
   if (body.after_seconds) throw notOffered('A delayed run is not offered. Use `sleep` in the graph.');
   if (body.interrupt_before?.length || body.interrupt_after?.length)

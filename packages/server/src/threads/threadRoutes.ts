@@ -3,12 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Hono } from 'hono';
 import { z } from 'zod';
 import type { Located } from '../apps/Assistants.ts';
+import type { ServedApp } from '../apps/ServedApp.ts';
 import { ApiError, notOffered } from '../http/ApiError.ts';
 import { json } from '../http/serialize.ts';
 import { type Asking, bodyOf, type Env, locatedThread, type Served } from '../Served.ts';
 import { countThreads, searchBody, searchThreads } from './searchThreads.ts';
 import { assertId } from './threadId.ts';
 import { threadView } from './threadView.ts';
+
+/** A body is JSON. */
+type Metadata = Parameters<ServedApp['updateMetadata']>[1];
 
 const metadata = z.record(z.string(), z.unknown());
 
@@ -52,7 +56,9 @@ export function threadRoutes(served: Served): Hono<Env> {
     const body = bodyOf(c, patchBody);
     const { assistant, run } = await locatedThread(c, 'threads:update', served);
     const { graph_id: _graph, assistant_id: _assistant, ...patch } = body.metadata ?? {};
-    return json(await threadView(assistant.app, await assistant.app.updateMetadata(run.id, patch)));
+    return json(
+      await threadView(assistant.app, await assistant.app.updateMetadata(run.id, patch as Metadata)),
+    );
   });
   routes.delete('/threads/:thread_id', async (c) => {
     await deleteThread(c, await locatedThread(c, 'threads:delete', served));
@@ -81,7 +87,7 @@ async function createThread(c: Asking, served: Served): Promise<Response> {
   if (assistant === undefined) throw new Error('There is no assistant.');
   const run = await assistant.app.create(id, {
     owner,
-    metadata: given ?? {},
+    metadata: (given ?? {}) as Metadata,
     ifExists: if_exists ?? 'raise',
   });
   if (!(await access.may('threads:read', run)))

@@ -9,7 +9,11 @@ import { test } from '../support/fixtures.ts';
 
 describe("AG-UI's agent, which CopilotKit uses", () => {
   test('gets words, the question, and the answer is taken by its id', async ({ served }) => {
-    const agent = new LangGraphAgent({ deploymentUrl: served.url, graphId: 'post', emitInterruptOutcome: true });
+    const agent = new LangGraphAgent({
+      deploymentUrl: served.url,
+      graphId: 'post',
+      emitInterruptOutcome: true,
+    });
     agent.threadId = crypto.randomUUID();
     agent.messages = [{ id: 'm1', role: 'user', content: 'hi' }];
     const events: BaseEvent[] = [];
@@ -43,8 +47,13 @@ describe('RemoteGraph of @langchain/langgraph', () => {
     expect(await echo.invoke({ text: 'hello' })).toMatchObject({ text: 'hello', said: ['hello'] });
     const steps = new RemoteGraph({ graphId: 'steps', url: served.url });
     const chunks: unknown[] = [];
-    for await (const chunk of await steps.stream({ text: 'x' }, { streamMode: 'updates' })) chunks.push(chunk);
-    expect(chunks).toEqual([{ one: { said: ['one'] } }, { two: { said: ['two'] } }, { three: { said: ['three'] } }]);
+    for await (const chunk of await steps.stream({ text: 'x' }, { streamMode: 'updates' }))
+      chunks.push(chunk);
+    expect(chunks).toEqual([
+      { one: { said: ['one'] } },
+      { two: { said: ['two'] } },
+      { three: { said: ['three'] } },
+    ]);
   });
 
   test('has the state of a thread; at a question it throws, as against every server', async ({ served }) => {
@@ -52,7 +61,9 @@ describe('RemoteGraph of @langchain/langgraph', () => {
     const thread_id = crypto.randomUUID();
     await served.apps['post']?.create(thread_id);
     const config = { configurable: { thread_id } };
-    await expect(post.invoke({ messages: [{ type: 'human', content: 'hi' }] }, config)).rejects.toThrow(QUESTION);
+    await expect(post.invoke({ messages: [{ type: 'human', content: 'hi' }] }, config)).rejects.toThrow(
+      QUESTION,
+    );
     const { next, tasks } = await post.getState(config);
     expect(next).toEqual(['publish']);
     expect(tasks.flatMap(({ interrupts }) => interrupts)).toMatchObject([
@@ -85,7 +96,9 @@ describe("the AI SDK's transport", () => {
     expect(chunks.at(-1)?.type).toBe('finish');
   });
 
-  test('ends in an error at a question, which is its own limit, and publishes nothing', async ({ served }) => {
+  test('ends in an error at a question, which is its own limit, and publishes nothing', async ({
+    served,
+  }) => {
     const chunks = await chunksOf(served.url, 'post');
     expect(textOf(chunks).join('')).toBe('the first draft');
     expect(chunks.at(-1)?.type).toBe('error');

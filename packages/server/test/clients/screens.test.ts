@@ -8,12 +8,16 @@ interface Thread {
   readonly thread_id: string;
   readonly status: string;
   readonly values?: Readonly<Record<string, unknown>>;
-  readonly interrupts?: Readonly<Record<string, readonly { readonly id?: string; readonly value: unknown }[]>>;
+  readonly interrupts?: Readonly<
+    Record<string, readonly { readonly id?: string; readonly value: unknown }[]>
+  >;
 }
 interface State {
   readonly values: Readonly<Record<string, unknown>>;
   readonly next: readonly string[];
-  readonly tasks: readonly { readonly interrupts: readonly { readonly id: string; readonly value: unknown }[] }[];
+  readonly tasks: readonly {
+    readonly interrupts: readonly { readonly id: string; readonly value: unknown }[];
+  }[];
   readonly checkpoint: { readonly checkpoint_id: string };
 }
 
@@ -53,7 +57,9 @@ describe('what Agent Chat UI sends', () => {
       on_disconnect: 'continue',
     });
     expect(streamed.headers.get('content-type')).toContain('text/event-stream');
-    expect(streamed.headers.get('content-location')).toMatch(new RegExp(`^/threads/${thread_id}/runs/[^/]+$`));
+    expect(streamed.headers.get('content-location')).toMatch(
+      new RegExp(`^/threads/${thread_id}/runs/[^/]+$`),
+    );
     expect(streamed.headers.get('location')).toContain('/stream');
     const names = eventsOf(await streamed.text());
     expect(names[0]).toBe('metadata');
@@ -68,10 +74,18 @@ describe('what Agent Chat UI sends', () => {
     expect(await listed.json()).toMatchObject([{ thread_id, status: 'interrupted' }]);
 
     const history = await json<readonly State[]>('POST', `/threads/${thread_id}/history`, { limit: 1000 });
-    expect(history[0]?.tasks[0]?.interrupts[0]?.value).toEqual({ question: QUESTION, draft: 'the first draft' });
+    expect(history[0]?.tasks[0]?.interrupts[0]?.value).toEqual({
+      question: QUESTION,
+      draft: 'the first draft',
+    });
     const run = streamed.headers.get('content-location') ?? '';
-    expect(await json(`GET`, run)).toMatchObject({ thread_id, status: expect.stringMatching(/success|interrupted/) });
-    const again = await fetch(`${served.url}${run}/stream`, { headers: { 'last-event-id': '-1' } });
+    expect(await json(`GET`, run)).toMatchObject({
+      thread_id,
+      status: expect.stringMatching(/success|interrupted/),
+    });
+    // As it comes back: to where the answer said.
+    const location = new URL(streamed.headers.get('location') ?? '', served.url);
+    const again = await fetch(location, { headers: { 'last-event-id': '-1' } });
     expect(eventsOf(await again.text()).filter((name) => name !== 'messages')).toEqual(
       names.filter((name) => name !== 'messages'),
     );
@@ -116,12 +130,12 @@ describe('what Agent Chat UI sends', () => {
 });
 
 describe('what Agent Inbox sends', () => {
-  async function inbox(url: string) {
+  async function inbox(url: string, assistant_id: 'agent' | 'declared' = 'agent') {
     const { send, json } = clientOf(url);
     const { thread_id } = await json<Thread>('POST', '/threads', {});
     await json('POST', `/threads/${thread_id}/runs/wait`, {
-      assistant_id: 'agent',
-      input: { messages: [{ type: 'human', content: 'mail ada' }] },
+      assistant_id,
+      input: { messages: [{ type: 'human', content: 'mail ada' }], text: 'say it' },
     });
     const found = await json<readonly Thread[]>('POST', '/threads/search', {
       status: 'interrupted',
@@ -139,8 +153,9 @@ describe('what Agent Inbox sends', () => {
     const { json, thread_id, found, interrupt } = await inbox(served.url);
     expect(found.map((thread) => thread.thread_id)).toEqual([thread_id]);
     expect(interrupt?.value).toMatchObject({
-      action_requests: [{ name: 'send_mail', args: { to: 'ada' } }],
-      review_configs: [{ action_name: 'send_mail' }],
+      // As LangChain.js writes it.
+      actionRequests: [{ name: 'send_mail', args: { to: 'ada' } }],
+      reviewConfigs: [{ actionName: 'send_mail' }],
     });
     expect((await json<State>('GET', `/threads/${thread_id}/state`)).next).toHaveLength(1);
     await json('POST', `/threads/${thread_id}/runs`, {
@@ -160,4 +175,26 @@ describe('what Agent Inbox sends', () => {
       .not.toMatch(/busy|interrupted/);
     expect(served.calls.filter((call) => call.startsWith('mail'))).toEqual([]);
   });
+
+  test.for([
+    ['decisions', { decisions: [{ type: 'approve' }] }, ['echo say it']],
+    ['a response of the older form', [{ type: 'accept', args: null }], ['echo say it']],
+    ['a rejection', { decisions: [{ type: 'reject', message: 'not now' }] }, []],
+  ] as const)(
+    'a gate that the app declares has both forms of a question, and takes %s',
+    async ([, resume, calls], { served }) => {
+      const { json, thread_id, interrupt } = await inbox(served.url, 'declared');
+      expect(interrupt?.value).toMatchObject({
+        action_requests: [{ args: { text: 'say it' } }],
+        review_configs: [{ allowed_decisions: expect.arrayContaining(['approve', 'reject']) }],
+        action_request: { args: { text: 'say it' } },
+        config: { allow_accept: true },
+      });
+      await json('POST', `/threads/${thread_id}/runs/wait`, {
+        assistant_id: 'declared',
+        command: { resume: { [interrupt?.id ?? '']: resume } },
+      });
+      expect(served.calls).toEqual(calls);
+    },
+  );
 });

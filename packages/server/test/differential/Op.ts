@@ -9,7 +9,7 @@ export type Op =
   | { readonly kind: 'resume'; readonly answer: boolean; readonly by: 'scalar' | 'id' | 'stale id' }
   | { readonly kind: 'start'; readonly graph: Graph; readonly text: string }
   | { readonly kind: 'respond'; readonly answer: boolean; readonly id: 'open' | 'stale' }
-  | { readonly kind: 'update'; readonly values: Readonly<Record<string, string>>; readonly asNode: string | null }
+  | { readonly kind: 'update'; readonly values: 'known' | 'unknown'; readonly asNode: 'last' | null }
   | { readonly kind: 'fork'; readonly back: number; readonly text: string }
   | { readonly kind: 'cancel' }
   | { readonly kind: 'patch'; readonly topic: string }
@@ -28,7 +28,11 @@ export type Wrong = keyof typeof WRONG;
 /** Requests that any server refuses. `T` stands for the thread. */
 export const WRONG = {
   'a thread that is not there': ['GET', '/threads/0197b1f0-0000-7000-8000-000000000000', null],
-  'the state of a thread that is not there': ['GET', '/threads/0197b1f0-0000-7000-8000-000000000000/state', null],
+  'the state of a thread that is not there': [
+    'GET',
+    '/threads/0197b1f0-0000-7000-8000-000000000000/state',
+    null,
+  ],
   'a run of a thread that is not there': [
     'POST',
     '/threads/0197b1f0-0000-7000-8000-000000000000/runs/wait',
@@ -72,15 +76,21 @@ export const op: fc.Arbitrary<Op> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       kind: fc.constant('update' as const),
-      values: fc.constantFrom({ text: 'changed' }, { url: 'https://elsewhere.example' }),
-      asNode: fc.constantFrom(null, '__start__'),
+      values: fc.constantFrom<'known' | 'known' | 'unknown'>('known', 'known', 'unknown'),
+      asNode: fc.constantFrom<null | 'last'>(null, 'last'),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('fork' as const), back: fc.integer({ min: 0, max: 2 }), text }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('fork' as const), back: fc.integer({ min: 0, max: 2 }), text }),
+  },
   { weight: 1, arbitrary: fc.constant({ kind: 'cancel' as const }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('patch' as const), topic }) },
   { weight: 2, arbitrary: fc.constant({ kind: 'state' as const }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('history' as const), limit: fc.integer({ min: 1, max: 4 }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('history' as const), limit: fc.integer({ min: 1, max: 4 }) }),
+  },
   { weight: 1, arbitrary: fc.constant({ kind: 'runs' as const }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'join' as const }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('search' as const), topic }) },

@@ -41,8 +41,7 @@ export class ThreadClient {
   }
 
   async send(method: string, path: string, body: unknown): Promise<Reply> {
-    const sent =
-      body === null ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
+    const sent = body === null ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
     const response = await fetch(this.#url + path, {
       method,
       headers: { 'content-type': 'application/json' },
@@ -82,7 +81,10 @@ export class ThreadClient {
         return this.#started(reply);
       }
       case 'resume':
-        return this.#waited({ assistant_id: this.#graph ?? 'post', command: { resume: await this.#answer(op) } });
+        return this.#waited({
+          assistant_id: this.#graph ?? 'post',
+          command: { resume: await this.#answer(op) },
+        });
       case 'start':
         return this.#command('run.start', this.#runOf(op));
       case 'respond': {
@@ -91,11 +93,16 @@ export class ThreadClient {
         return this.#command('input.respond', { interrupt_id, namespace: [], response: op.answer });
       }
       case 'update': {
-        const as = op.asNode === null ? {} : { as_node: op.asNode };
-        return bare(await this.send('POST', `${at}/state`, { values: op.values, ...as }));
+        const graph = this.#graph ?? 'echo';
+        const known = graph === 'post' ? { url: 'https://elsewhere.example' } : { text: 'changed' };
+        const as = op.asNode === null ? {} : { as_node: LAST[graph] };
+        const values = op.values === 'known' ? known : { unheard: 'of' };
+        return bare(await this.send('POST', `${at}/state`, { values, ...as }));
       }
       case 'fork': {
-        const states = parsed(await this.send('POST', `${at}/history`, { limit: 10 })) as readonly ThreadState[];
+        const states = parsed(
+          await this.send('POST', `${at}/history`, { limit: 10 }),
+        ) as readonly ThreadState[];
         const checkpoint_id = states[op.back]?.checkpoint?.checkpoint_id;
         const from = checkpoint_id === undefined ? {} : { checkpoint_id };
         return this.#waited({ ...this.#runOf({ graph: this.#graph ?? 'echo', text: op.text }), ...from });
@@ -128,7 +135,9 @@ export class ThreadClient {
         return { status: reply.status, body: reply.status === 200 ? plain(parsed(reply)) : null };
       }
       case 'search': {
-        const reply = await this.send('POST', '/threads/search', { metadata: { topic: op.topic, tag: this.#tag } });
+        const reply = await this.send('POST', '/threads/search', {
+          metadata: { topic: op.topic, tag: this.#tag },
+        });
         return { status: reply.status, body: list(parsed(reply)).map(plainThread) };
       }
       case 'delete':
@@ -145,7 +154,10 @@ export class ThreadClient {
   /** A thread keeps the graph of its first run. */
   #runOf({ graph, text }: { readonly graph: Graph; readonly text: string }): object {
     this.#graph ??= graph;
-    const input = this.#graph === 'post' ? { messages: [{ type: 'human', content: text, id: `said ${text}` }] } : { text };
+    const input =
+      this.#graph === 'post'
+        ? { messages: [{ type: 'human', content: text, id: `said ${text}` }] }
+        : { text };
     return { assistant_id: this.#graph, input };
   }
 
@@ -192,12 +204,18 @@ export class ThreadClient {
   /** Until no run of the thread is left to do. */
   async #rest(): Promise<void> {
     for (;;) {
-      const reply = await this.send('GET', `/threads/${this.#thread}`, null);
-      if (reply.status !== 200 || field(parsed(reply), 'status') !== 'busy') return;
+      const runs = await this.send('GET', `/threads/${this.#thread}/runs`, null);
+      const isDoing = list(parsed(runs)).some((run) => OPEN.has(field(run, 'status')));
+      const thread = await this.send('GET', `/threads/${this.#thread}`, null);
+      if (thread.status !== 200 || (!isDoing && field(parsed(thread), 'status') !== 'busy')) return;
       await sleep(REST_MS);
     }
   }
 }
+
+const OPEN: ReadonlySet<unknown> = new Set(['pending', 'running']);
+/** The node that wrote last when a run of the graph is at rest. */
+const LAST: Readonly<Record<Graph, string>> = { echo: 'echo', steps: 'three', post: 'write' };
 
 const EXPIRED_RUN = '0197b1f0-0000-7000-8000-000000000000';
 
@@ -216,7 +234,17 @@ const field = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 
 /** Ids of messages that nobody gave, of interrupts and of tasks are others on each server. */
-const VOLATILE = new Set(['id', 'ns', 'response_metadata', 'additional_kwargs', 'usage_metadata', 'created_at', 'resumable', 'when']);
+const VOLATILE = new Set([
+  'id',
+  'ns',
+  'response_metadata',
+  'additional_kwargs',
+  'usage_metadata',
+  'content_blocks',
+  'created_at',
+  'resumable',
+  'when',
+]);
 
 /** The form of a message is LangChain's, which writes absent members as it likes. */
 export function plain(value: unknown): unknown {
@@ -224,16 +252,22 @@ export function plain(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const kept = Object.entries(value)
     .filter(([name, item]) => !VOLATILE.has(name) && !isNothing(item))
-    .map(([name, item]) => [name, plain(item)] as const);
+    .map(([name, item]) => [name, name === 'content' ? textOf(item) : plain(item)] as const);
   return Object.fromEntries(kept.toSorted(([left], [right]) => (left < right ? -1 : 1)));
 }
+
+/** The content of a message is a text, or the same as a block. */
+const textOf = (content: unknown): unknown =>
+  Array.isArray(content) ? content.map((block) => field(block, 'text') ?? '').join('') : content;
 
 const isNothing = (value: unknown): boolean =>
   value === null || value === undefined || (Array.isArray(value) && value.length === 0);
 
 function plainState(value: unknown): unknown {
   const { values, next, tasks } = value as ThreadState;
-  const interrupts = list(tasks).flatMap((task) => list(field(task, 'interrupts')).map((each) => field(each, 'value')));
+  const interrupts = list(tasks).flatMap((task) =>
+    list(field(task, 'interrupts')).map((each) => field(each, 'value')),
+  );
   return { values: plain(values), next, interrupts };
 }
 
@@ -244,16 +278,14 @@ function plainThread(value: unknown): unknown {
 
 /** The events of a stream, without the run's ids. */
 function plainEvents(text: string): readonly unknown[] {
-  return text
-    .split(/\r?\n\r?\n/)
-    .flatMap((block) => {
-      const event = /^event: ?(.*)$/m.exec(block)?.[1];
-      const data = /^data: ?(.*)$/m.exec(block)?.[1];
-      if (event === undefined || event === 'end') return [];
-      const value = data === undefined || data === '' ? null : (JSON.parse(data) as unknown);
-      if (event === 'metadata') return [{ event, hasRun: field(value, 'run_id') !== undefined }];
-      if (event === 'messages') return [{ event, data: plain(list(value)[0]) }];
-      if (event === 'error') return [{ event }];
-      return [{ event, data: plain(value) }];
-    });
+  return text.split(/\r?\n\r?\n/).flatMap((block) => {
+    const event = /^event: ?(.*)$/m.exec(block)?.[1];
+    const data = /^data: ?(.*)$/m.exec(block)?.[1];
+    if (event === undefined || event === 'end') return [];
+    const value = data === undefined || data === '' ? null : (JSON.parse(data) as unknown);
+    if (event === 'metadata') return [{ event, hasRun: field(value, 'run_id') !== undefined }];
+    if (event === 'messages') return [{ event, data: plain(list(value)[0]) }];
+    if (event === 'error') return [{ event }];
+    return [{ event, data: plain(value) }];
+  });
 }

@@ -29,10 +29,11 @@ export async function compare(own: string, reference: string, ops: readonly Op[]
       if (row === undefined) return { rows, alike, unexplained: pair };
       rows.add(row.row);
       // From here on they are not the same thread.
-      if (!isSame) break;
+      if (!isSame || row.isPassing !== true) break;
     } else alike += 1;
     before = { isAsked: isAsked(after), hasRun: before.hasRun || STARTS.has(op.kind) };
-    if (op.kind === 'delete') break;
+    // A fork is another thread here.
+    if (op.kind === 'delete' || op.kind === 'fork') break;
   }
   return { rows, alike, unexplained: null };
 }

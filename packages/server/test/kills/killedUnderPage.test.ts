@@ -45,7 +45,12 @@ async function watch(apiUrl: string, kills: number, killOne: KillOne): Promise<W
     killedAt = null;
   };
   const page = await mount(() =>
-    useStream<{ steps: number; at: number }>({ apiUrl, assistantId: 'walk', onCustomEvent, onError: () => {} }),
+    useStream<{ steps: number; at: number }>({
+      apiUrl,
+      assistantId: 'walk',
+      onCustomEvent,
+      onError: () => {},
+    }),
   );
   void page.now.submit({ steps: STEPS }, { streamResumable: true, onDisconnect: 'continue' });
   await page.until(() => told.length > 0, 'the first event');
@@ -81,7 +86,9 @@ async function watchAll(
   tried(task, { ways: done });
   const sorted = pauses.toSorted((left, right) => left - right);
   const at = (part: number): number => Math.round(sorted[Math.floor((sorted.length - 1) * part)] ?? 0);
-  await annotate(`${done} kills; from a kill to the next event: p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, most ${at(1)} ms`);
+  await annotate(
+    `${done} kills; from a kill to the next event: p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, most ${at(1)} ms`,
+  );
 }
 
 describe('a page that is open while processes are killed', () => {

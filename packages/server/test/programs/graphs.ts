@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { step } from '@devs/core/langgraph';
 import { type BaseMessage, HumanMessage } from '@langchain/core/messages';
 import { tool } from '@langchain/core/tools';
 import {
@@ -13,7 +14,6 @@ import {
 import { createAgent, humanInTheLoopMiddleware } from 'langchain';
 import { z } from 'zod';
 import { ScriptedModel } from '../../../core/src/engine/agent/__tests__/agent.ts';
-import { step } from '@devs/core/langgraph';
 
 /** The outside world: what was called, in order. */
 export type Call = (what: string) => void;

@@ -7,7 +7,7 @@ import { durable } from '@devs/core/langgraph';
 import { postgres } from '@devs/postgres';
 import { serve } from '@hono/node-server';
 import { createServer, type ServerHandler } from '../../src/createServer.ts';
-import { postGraph, publishGraph, walkGraph } from './graphs.ts';
+import { chatGraph, echoGraph, postGraph, publishGraph, walkGraph } from './graphs.ts';
 
 const [, , state = '', role = 'both', port = '0', world = '', mode = 'walk', ms = '0'] = process.argv;
 const call = (what: string): void => appendFileSync(world, `${what}\n`);
@@ -20,9 +20,11 @@ async function publish(key: string): Promise<string> {
 }
 
 const apps = {
-  post: durable(postGraph(call), place),
-  walk: durable(walkGraph(call, Number(ms)), place),
-  publish: durable(publishGraph(publish), place),
+  echo: durable(echoGraph(call), { ...place, name: 'echo' }),
+  chat: durable(chatGraph(call), { ...place, name: 'chat' }),
+  post: durable(postGraph(call), { ...place, name: 'post' }),
+  walk: durable(walkGraph(call, Number(ms)), { ...place, name: 'walk' }),
+  publish: durable(publishGraph(publish), { ...place, name: 'publish' }),
 };
 
 function serveThem(): void {

@@ -28,6 +28,10 @@ export class ServerProcess {
     this.#options = options;
   }
 
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
   get port(): number {
     return this.#port;
   }

@@ -25,6 +25,11 @@ export function appsOf(file: string, call: Call): Readonly<Record<string, Durabl
     steps: durable(stepsGraph(call), { file, name: 'steps' }),
     post: durable(postGraph(call), { file, name: 'post' }),
     chat: durable(chatGraph(call), { file, name: 'chat' }),
+    declared: durable(echoGraph(call), {
+      file,
+      name: 'declared',
+      gates: { echo: ({ text }) => ({ text }) },
+    }),
     agent: durable(mailAgent(call), { file, name: 'agent' }),
   };
 }
