@@ -262,7 +262,11 @@ export async function updateRun(
           store.threads.reopen(held.lease, 'paused', `state updated by ${principal}`);
           const isValue = staged.checkpointNs === '' && isOfEntrypoint(engine.shape);
           const channels = isValue ? RETURN_CHANNELS : Object.keys(values ?? {});
-          emit('STATE_UPDATED', { principal, checkpointId, channels, node: update.asNode ?? null }, { threadId });
+          emit(
+            'STATE_UPDATED',
+            { principal, checkpointId, channels, node: update.asNode ?? null },
+            { threadId },
+          );
           wake(threadId, checkpointId, store);
         },
         engine,
@@ -299,7 +303,10 @@ async function stageBetween(
   return { ...staged, checkpointNs: inside?.checkpointNs ?? '' };
 }
 
-function shapeOf({ nodes, streamChannelsAsIs: channels = [] }: Subgraph): Pick<GraphShape, 'nodes' | 'channels'> {
+function shapeOf({
+  nodes,
+  streamChannelsAsIs: channels = [],
+}: Subgraph): Pick<GraphShape, 'nodes' | 'channels'> {
   const names = Object.keys(nodes).filter((name) => name !== START);
   return { nodes: names, channels: typeof channels === 'string' ? [channels] : channels };
 }

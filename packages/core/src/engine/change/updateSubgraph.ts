@@ -27,7 +27,10 @@ export interface InnerGraph {
   readonly around: readonly { readonly config: RunnableConfig; readonly taskId: string }[];
 }
 
-export type Subgraph = Pick<EngineGraph, 'channels' | 'nodes' | 'streamChannelsAsIs' | 'getState' | 'updateState'>;
+export type Subgraph = Pick<
+  EngineGraph,
+  'channels' | 'nodes' | 'streamChannelsAsIs' | 'getState' | 'updateState'
+>;
 
 /**
  * The graph of a state that `getState` with `subgraphs` has read.

@@ -59,7 +59,8 @@ export class WithheldAnswers {
     if (interruptCounter + 1 !== resume.length) return; // has an answer already
     const id = interruptId(String(configurable['checkpoint_ns']), resume.length);
     while (holder !== undefined && !holder.#held.has(id)) holder = heldBehind.get(holder.#given);
-    if (holder !== undefined && holder.#release([{ id, value }])) resume.push(holder.#given[id]);
+    if (holder === undefined) return;
+    if (holder.#release([{ id, value }])) resume.push(holder.#given[id]);
   }
 
   private constructor(
