@@ -126,7 +126,8 @@ try {
 function report(): void {
   const results = contenders.map((contender, at) => {
     const own = times.get(contender) ?? [];
-    const base = times.get(contenders[at < contenders.length / 2 ? 0 : contenders.length / 2] as Contender) ?? [];
+    const base =
+      times.get(contenders[at < contenders.length / 2 ? 0 : contenders.length / 2] as Contender) ?? [];
     // Within each answer, so that what disturbs one disturbs all.
     const ratio = (of: 'ms' | 'cpuMs'): number =>
       median(own.map((each, nth) => each[of] / (base[nth]?.[of] ?? Number.NaN)));

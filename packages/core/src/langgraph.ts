@@ -48,7 +48,7 @@ export { SqliteSaver } from './engine/saver/SqliteSaver.ts';
 export { SqliteStore } from './engine/store/SqliteStore.ts';
 export { maskStream } from './engine/stream/maskStream.ts';
 export type { StreamEvent } from './engine/stream/StreamEvent.ts';
-export type { ExportedThread, ExportOptions } from './engine/transfer/exportThread.ts';
+export type { ExportOptions } from './engine/transfer/exportThread.ts';
 export type { ImportedThread, ImportOptions } from './engine/transfer/importThread.ts';
 export { DevsError, type ErrorCode, isDevsError } from './errors/DevsError.ts';
 export { scrub } from './masking/scrub.ts';

@@ -2,10 +2,12 @@
 
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { DeclaredChanges, ExportedThread, ImportedThread, Principal, UpgradeCheck } from '@devs/core';
+import type { DeclaredChanges, DurableApp, ImportedThread, Principal, UpgradeCheck } from '@devs/core';
 import { missingPackage } from '../cluster/loadPostgres.ts';
 import { usageError } from '../usageError.ts';
 import type { Session } from './Session.ts';
+
+export type ExportedThread = Awaited<ReturnType<DurableApp<unknown, unknown, unknown>['exportThread']>>;
 
 /** The members of an app that these commands call; the module's package may be another copy than the command's. */
 export interface ModuleApp {

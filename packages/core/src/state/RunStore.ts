@@ -168,8 +168,8 @@ export interface NodeStore extends Pick<CommitBarrier, 'pending' | 'keepsUp'> {
   transcribe(at: WriteScope, step: TranscribedStep, piece: TranscriptPiece, dropped: MadeRoom | null): number;
 
   /**
-   * Opens the questions a node is left with, all of them or none: with the next commit, as {@link leave}. That is the one of the
-   * interrupt at the latest, so nobody is asked before.
+   * Opens the questions a node is left with, together: with the next commit, as {@link leave}. That is the commit of the
+   * interrupt at the latest.
    */
   suspend(at: WriteScope, asked: readonly AskedQuestion[]): void;
 }
@@ -201,7 +201,7 @@ export interface RunStore extends NodeStore {
   /** The run is driven from here. @throws DevsError `WORKSPACE_BUSY` if its folder is another run's now. */
   begin(lease: Lease, beginning: DriverStart): Thread;
 
-  /** Opens questions, all of them or none, before anybody is asked; an open one is returned as it is. */
+  /** Opens questions together, before a person is asked; an open one is returned as it is. */
   ask(at: WriteScope, asked: readonly AskedQuestion[]): readonly HitlSession[];
 
   /** Where the run stands; `again` where a signal came in after the one the driver has read, and then nothing is written. */

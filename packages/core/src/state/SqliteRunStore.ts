@@ -190,7 +190,7 @@ export class SqliteRunStore implements RunStore {
     }
     const lease = { threadId, epoch };
     const fence = this.#file.fenceOf(lease);
-    fence.assertInTx(); // a driver that has lost the run is told now
+    fence.assertInTx(); // a driver that has lost the run stops here
     this.#file.withNext(lease, (emit) => {
       fence.assertInTx();
       this.#open(asked, emit);

@@ -30,9 +30,7 @@ const askAll = (ask: Ask, begins: () => void): readonly string[] => {
 };
 
 const inNode = (ask: Ask, begins: () => void) =>
-  new StateGraph(OwnState)
-    .addNode('asks', () => ({ log: askAll(ask, begins) }))
-    .addEdge(START, 'asks');
+  new StateGraph(OwnState).addNode('asks', () => ({ log: askAll(ask, begins) })).addEdge(START, 'asks');
 
 const inSubgraph = (ask: Ask, begins: () => void) =>
   new StateGraph(OwnState).addNode('outer', inNode(ask, begins).compile()).addEdge(START, 'outer');
@@ -99,7 +97,9 @@ describe.for(Object.entries(PLACES))('%s that asks in a loop', ([_place, [build,
   });
 });
 
-test("a node that asks by LangGraph's interrupt() as well takes each answer at its own question", async ({ db }) => {
+test("a node that asks by LangGraph's interrupt() as well takes each answer at its own question", async ({
+  db,
+}) => {
   const asks: readonly Ask[] = [interrupt, langGraphInterrupt, langGraphInterrupt, interrupt];
   const runs: string[] = [];
   const graph = new StateGraph(OwnState)

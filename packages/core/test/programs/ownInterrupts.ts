@@ -104,7 +104,12 @@ const inTools: Program = {
       new AIMessage({
         id: 'asks',
         content: '',
-        tool_calls: ['one', 'two'].map((what) => ({ name: 'ask', args: { what }, id: what, type: 'tool_call' })),
+        tool_calls: ['one', 'two'].map((what) => ({
+          name: 'ask',
+          args: { what },
+          id: what,
+          type: 'tool_call',
+        })),
       }),
     ],
   },
@@ -141,7 +146,9 @@ const checked: Program = {
     new StateGraph(Log)
       .addNode('ask', async () => {
         const responseSchema = z.object({ age: z.number() });
-        const ages = ['a', 'bc'].map((each) => interrupt<string, { age: number }>(each, { responseSchema }).age);
+        const ages = ['a', 'bc'].map(
+          (each) => interrupt<string, { age: number }>(each, { responseSchema }).age,
+        );
         return { last: await world.effect('save', ages.join()) };
       })
       .addEdge(START, 'ask'),

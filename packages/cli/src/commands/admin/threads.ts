@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { type ExportedThread, type ImportedThread, isDevsError } from '@devs/core';
+import { type ImportedThread, isDevsError } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { humanFrom } from '../../flags/humanFrom.ts';
-import { type ModuleApp, withModuleApps } from '../../project/moduleApps.ts';
+import { type ExportedThread, type ModuleApp, withModuleApps } from '../../project/moduleApps.ts';
 import { type OpenSaver, openSaver } from '../../project/officialSaver.ts';
 import { examples, type Session, type Start } from '../../project/Session.ts';
 import { usageError } from '../../usageError.ts';

@@ -140,7 +140,7 @@ async function stagedUpdate(
   return capture.captured();
 }
 
-/** Makes an update of a graph inside a node ready. The nodes around it run again, and their interrupts are no more. */
+/** Makes an update of a graph inside a node ready. The nodes around it run again; their interrupts are emptied. */
 async function stageInside(
   lease: FencedLease,
   placement: CheckpointUpdate,
@@ -262,7 +262,11 @@ export async function updateRun(
           store.threads.reopen(held.lease, 'paused', `state updated by ${principal}`);
           const isValue = staged.checkpointNs === '' && isOfEntrypoint(engine.shape);
           const channels = isValue ? RETURN_CHANNELS : Object.keys(values ?? {});
-          emit('STATE_UPDATED', { principal, checkpointId, channels, node: update.asNode ?? null }, { threadId });
+          emit(
+            'STATE_UPDATED',
+            { principal, checkpointId, channels, node: update.asNode ?? null },
+            { threadId },
+          );
           wake(threadId, checkpointId, store);
         },
         engine,
@@ -273,7 +277,7 @@ export async function updateRun(
   }
 }
 
-/** An update that is ready, made of what the run is like now. */
+/** An update that is ready, made of the run as it is now. */
 async function stageBetween(
   threadId: string,
   values: unknown,
@@ -299,7 +303,10 @@ async function stageBetween(
   return { ...staged, checkpointNs: inside?.checkpointNs ?? '' };
 }
 
-function shapeOf({ nodes, streamChannelsAsIs: channels = [] }: Subgraph): Pick<GraphShape, 'nodes' | 'channels'> {
+function shapeOf({
+  nodes,
+  streamChannelsAsIs: channels = [],
+}: Subgraph): Pick<GraphShape, 'nodes' | 'channels'> {
   const names = Object.keys(nodes).filter((name) => name !== START);
   return { nodes: names, channels: typeof channels === 'string' ? [channels] : channels };
 }
@@ -365,7 +372,7 @@ async function assertBetween(
   return leaseEpoch;
 }
 
-/** The steps of its tasks are recorded by their ids; of graphs further inside, nobody can tell. */
+/** The steps of its tasks are recorded by their ids. Steps of graphs further inside are not: any of them refuses it. */
 function assertBetweenInside(
   threadId: string,
   { checkpointNs, tasks, finished }: InnerGraph,

@@ -8,8 +8,8 @@ import type { EngineGraph } from '../graph/EngineGraph.ts';
 import { optionalId } from '../saver/checkpointConfig.ts';
 import { isOutput, openQuestions } from '../saver/openQuestions.ts';
 
-// A graph inside a node whose state is changed from outside. LangGraph leaves the interrupts of the nodes around it where they
-// are and runs those nodes again. The driver of a run reads from the interrupts what the run waits for: they are emptied.
+// Changes the state of a graph inside a node from outside. LangGraph keeps the interrupts of the nodes around it, and runs those
+// nodes again. The driver of a run waits for each interrupt that it reads, so they are emptied.
 
 /** A graph inside a node, where it stands. */
 export interface InnerGraph {
@@ -17,7 +17,7 @@ export interface InnerGraph {
   readonly graph: Subgraph;
   /** The tasks that it does next begin anew. */
   readonly tasks: readonly string[];
-  /** A task of it that has finished beside them; `null` for none. */
+  /** A task of it that has finished beside them, or `null`. */
   readonly finished: string | null;
   /** Interrupts that are asked anew. */
   readonly asksAnew: readonly string[];
@@ -27,7 +27,10 @@ export interface InnerGraph {
   readonly around: readonly { readonly config: RunnableConfig; readonly taskId: string }[];
 }
 
-export type Subgraph = Pick<EngineGraph, 'channels' | 'nodes' | 'streamChannelsAsIs' | 'getState' | 'updateState'>;
+export type Subgraph = Pick<
+  EngineGraph,
+  'channels' | 'nodes' | 'streamChannelsAsIs' | 'getState' | 'updateState'
+>;
 
 /**
  * The graph of a state that `getState` with `subgraphs` has read.
@@ -91,7 +94,7 @@ interface Level {
   readonly taskId: string;
 }
 
-/** Outermost first; `null` where one has no checkpoint. */
+/** Outermost first; `null` where a checkpoint is missing. */
 async function levelsAbove(
   threadId: string,
   checkpointNs: string,

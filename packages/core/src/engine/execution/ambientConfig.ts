@@ -19,7 +19,7 @@ export function outsideGraphs<T>(work: () => T): T {
 /** Where LangChain keeps the config of the code that it runs. */
 export const CHILD_CONFIG = Symbol.for('lc:child_config');
 
-/** Does `work` with this config around it, and nothing else of LangChain's: `runWithConfig` makes a run to be traced. */
+/** Does `work` with this config alone around it. LangChain's `runWithConfig` also makes a run to be traced. */
 export function withBareConfig<T>(config: LangGraphRunnableConfig, work: () => T): T {
   const context = { extra: { [CHILD_CONFIG]: config } };
   return AsyncLocalStorageProviderSingleton.getInstance().run(context, work);

@@ -224,7 +224,7 @@ const INTERRUPT_ID = /^[0-9a-f]{32}$/;
 /** Answers by interrupt id. */
 export type AnswersById = Readonly<Record<string, unknown>>;
 
-/** By the answers that LangGraph is given: hash of what an answer to an author's interrupt was given for, by its id. */
+/** By the answers that LangGraph is given: the hash of the question of an author's interrupt, by its id. */
 const subjects = new WeakMap<AnswersById, ReadonlyMap<string, string>>();
 
 /**
@@ -232,7 +232,7 @@ const subjects = new WeakMap<AnswersById, ReadonlyMap<string, string>>();
  * not found, for the id of its task's first one: an answer that a node has taken before it failed, given again, would be
  * taken by the node's next `interrupt()`, whatever that asks. The second look finds nothing here.
  *
- * @param shown - What {@link subjectsOf} has of them.
+ * @param shown - Their {@link subjectsOf}.
  */
 export function exactAnswers(answers: AnswersById, shown: ReadonlyMap<string, string>): AnswersById {
   let isSecondLook = false;
@@ -248,7 +248,7 @@ export function exactAnswers(answers: AnswersById, shown: ReadonlyMap<string, st
   return exact;
 }
 
-/** Hash of what each of these answers was given for that answers an author's interrupt, by its id. */
+/** The hash of the question of each of these answers that is for an author's interrupt, by its id. */
 export const subjectsOf = (answers: AnswersById): ReadonlyMap<string, string> =>
   subjects.get(answers) ?? new Map();
 

@@ -4,9 +4,9 @@ import { type Interrupt, isGraphInterrupt } from '@langchain/langgraph';
 import { ambientConfig } from '../execution/ambientConfig.ts';
 import { type AnswersById, exactAnswers, interruptId, shownBy, subjectsOf } from '../gates/question.ts';
 
-// LangGraph's `interrupt()` returns an answer without a look at what it is passed. So a fresh answer is held back at first: the
-// node asks again, and gets it when it asks what the answer was given for. `interrupt()` of this package compares in place;
-// after LangGraph's, the node runs once more.
+// LangGraph's `interrupt()` returns an answer without a look at its argument. So a fresh answer is held back at first: the node
+// asks again, and gets the answer if the question is the same. `interrupt()` of this package compares in place. After
+// LangGraph's, the node runs once more.
 
 // LangGraph's own: the answers of this drive by interrupt id, and those of one task in the order it takes them.
 const RESUME_MAP = '__pregel_resume_map';
@@ -24,7 +24,7 @@ interface Counters {
 
 type Configurable = Readonly<Record<string, unknown>>;
 
-/** Who holds answers back, by the answers that the code inside is given instead. */
+/** The holders of answers, by the answers that the code inside is given instead. */
 const heldBehind = new WeakMap<object, WithheldAnswers>();
 
 /** Answers to `interrupt()` that this execution of a node is the first to be given, its subgraphs included. */
@@ -47,8 +47,8 @@ export class WithheldAnswers {
   }
 
   /**
-   * Puts the held answer to the next `interrupt(value)` of the code around this call where LangGraph looks for it, if it was
-   * given for this value.
+   * Puts the held answer to the next `interrupt(value)` around this call where LangGraph looks for it. It must have been given for
+   * this value.
    */
   static handOver(value: unknown): void {
     const { configurable = {} } = ambientConfig() ?? {};
@@ -59,7 +59,8 @@ export class WithheldAnswers {
     if (interruptCounter + 1 !== resume.length) return; // has an answer already
     const id = interruptId(String(configurable['checkpoint_ns']), resume.length);
     while (holder !== undefined && !holder.#held.has(id)) holder = heldBehind.get(holder.#given);
-    if (holder !== undefined && holder.#release([{ id, value }])) resume.push(holder.#given[id]);
+    if (holder === undefined) return;
+    if (holder.#release([{ id, value }])) resume.push(holder.#given[id]);
   }
 
   private constructor(

@@ -261,7 +261,7 @@ const latestRead = (threadId: string) => ({
 /** The path of a task that another one has called. Its question is its caller's. */
 const CALLED_TASK = /^~__pregel_push, .*, 0{9}1$/s;
 
-/** LangGraph keeps an answer by its interrupt's id and never reads it: a decision is what an answer is found again from. */
+/** LangGraph writes an answer under the id of its interrupt as well, without a reader. The decision holds it. */
 const INTERRUPT_ID = /^[0-9a-f]{32}$/;
 
 function isKept(channel: string, taskId: string, taskPath: string): boolean {
@@ -273,8 +273,8 @@ function isKept(channel: string, taskId: string, taskPath: string): boolean {
 const LATE_SOURCES: ReadonlySet<CheckpointMetadata['source'] | undefined> = new Set(['loop', 'input']);
 
 /**
- * Of tasks without an output. An answer is recorded as a decision, and a question goes with its session, which nobody can read
- * before it is committed.
+ * Of tasks without an output. An answer is recorded as a decision, and a question goes with its session in one
+ * commit.
  */
 const FOUND_AGAIN: ReadonlySet<string> = new Set([INTERRUPT, RESUME]);
 

@@ -16,7 +16,7 @@ export function isOutput(channel: string): boolean {
   return !CONTROL_CHANNELS.has(channel);
 }
 
-/** Whether a pending write says what became of a task's last run: an answer does not, nor an interrupt that was taken back. */
+/** Whether a pending write is of a task's last run. An answer is given before it, and an emptied interrupt was taken back. */
 export function hasHappened([, channel, value]: CheckpointPendingWrite): boolean {
   const isTakenBack = channel === INTERRUPT && Array.isArray(value) && value.length === 0;
   return channel !== RESUME && !isTakenBack;

@@ -16,8 +16,8 @@ import { only } from '../../../../test/support/only.ts';
 import { doctor } from '../../../state/doctor/doctor.ts';
 import { ada, bob, type Own, OwnState, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../app/durable.ts';
-import type { Gate } from '../../gates/Gate.ts';
 import { internalsOf } from '../../file/appInternals.ts';
+import type { Gate } from '../../gates/Gate.ts';
 import { step } from '../../node/step.ts';
 
 function gated(db: Database, version = '1') {
@@ -251,7 +251,9 @@ describe('an update of a subgraph', () => {
       const updated = await app.updateState('run', { ok: true }, { config, by: ada });
       expect(updated.configurable).toMatchObject({ checkpoint_ns: config.configurable?.['checkpoint_ns'] });
       expect(await app.gates('run')).toEqual([]);
-      await expect(app.decide(gate, { value: 'late', by: ada })).rejects.toMatchObject({ code: 'GATE_STALE' });
+      await expect(app.decide(gate, { value: 'late', by: ada })).rejects.toMatchObject({
+        code: 'GATE_STALE',
+      });
       const { status, values } = await app.run('run');
       expect(status).toBe('completed');
       expect(values).toEqual(expected);
@@ -291,7 +293,9 @@ describe('an update of a subgraph', () => {
     const update = (values: object, given: object) =>
       app.updateState('run', values as never, { config, by: ada, ...given } as never);
     await expect(update({ nothing: 1 }, {})).rejects.toThrow('the graph has no channel "nothing"');
-    await expect(update({ ok: true }, { asNode: 'outer' })).rejects.toThrow('asNode: there is no node "outer"');
+    await expect(update({ ok: true }, { asNode: 'outer' })).rejects.toThrow(
+      'asNode: there is no node "outer"',
+    );
     await expect(update({ ok: true }, { by: { kind: 'agent', id: 'a' } })).rejects.toMatchObject({
       code: 'AGENT_MAY_NOT_DECIDE',
     });
@@ -494,4 +498,21 @@ test('of several updates at once each is made whole, or refused while another on
   const { values } = await app.getState('run');
   expect([...values.log].sort()).toEqual(['first', ...taken].sort());
   expect(await app.getStateHistory('run', { filter: { source: 'update' } })).toHaveLength(taken.length);
+});
+
+test('a thrown interrupt takes no answer: the run fails, and a fork is updated with what it waits for', async ({
+  db,
+}) => {
+  const build = nestedAsking(async () => ({ log: ['first'] }));
+  const app = durable(build, { db });
+  const gate = only((await app.run('run', { ok: false })).gates);
+  await app.decide(gate, { value: 'yes', by: ada });
+  await expect(app.run('run')).rejects.toMatchObject({ code: 'RUN_FAILED', cause: { code: 'NO_PROGRESS' } });
+  await expect(app.updateState('run', { ok: true }, { by: ada })).rejects.toMatchObject({
+    code: 'UPDATE_REFUSED',
+    context: { reason: 'answer_pending' },
+  });
+  await app.fork('run', { as: 'fork', by: ada });
+  await app.updateState('fork', { ok: true }, { by: ada });
+  expect((await app.run('fork')).status).toBe('completed');
 });
