@@ -17,4 +17,8 @@ const builder = new StateGraph(MessagesAnnotation)
   .addEdge('write', 'publish')
   .addEdge('publish', END);
 
-export const agent = durable(builder, { file: process.env['STATE_FILE'] ?? 'state.sqlite', name: 'agent', store: 'file' });
+export const agent = durable(builder, {
+  file: process.env['STATE_FILE'] ?? 'state.sqlite',
+  name: 'agent',
+  store: 'file',
+});

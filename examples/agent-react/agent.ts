@@ -4,7 +4,8 @@ import { END, interrupt, MessagesAnnotation, START, StateGraph } from '@langchai
 
 /** Stands for a model and for a site; `key` is the same for each attempt of a call. */
 const model = async (topic: string, _key: string): Promise<string> => `A post about ${topic}.`;
-const publish = async (_post: string, key: string): Promise<string> => `https://posts.example.org/${key.slice(0, 8)}`;
+const publish = async (_post: string, key: string): Promise<string> =>
+  `https://posts.example.org/${key.slice(0, 8)}`;
 
 const textOf = (message: BaseMessage | undefined): string => message?.text ?? '';
 

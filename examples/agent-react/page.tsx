@@ -31,10 +31,14 @@ function Chat() {
   const question = stream.interrupt?.value;
   const send = (event: FormEvent) => {
     event.preventDefault();
-    void stream.submit({ messages: [{ type: 'human', content: text }] }, { onDisconnect: 'continue', streamResumable: true });
+    void stream.submit(
+      { messages: [{ type: 'human', content: text }] },
+      { onDisconnect: 'continue', streamResumable: true },
+    );
     setText('');
   };
-  const answer = (value: string) => void stream.submit(undefined, { command: { resume: value }, streamResumable: true });
+  const answer = (value: string) =>
+    void stream.submit(undefined, { command: { resume: value }, streamResumable: true });
   return (
     <main>
       {stream.messages.map(({ id, type, content }) => (

@@ -23,12 +23,20 @@ export default function Page() {
       ))}
       {stream.interrupt === undefined ? null : (
         <p>
-          Publish it? <button type="button" onClick={() => answer('yes')}>Yes</button>{' '}
-          <button type="button" onClick={() => answer('no')}>No</button>
+          Publish it?{' '}
+          <button type="button" onClick={() => answer('yes')}>
+            Yes
+          </button>{' '}
+          <button type="button" onClick={() => answer('no')}>
+            No
+          </button>
         </p>
       )}
       <input aria-label="Topic" value={text} onChange={(event) => setText(event.target.value)} />
-      <button type="button" onClick={() => void stream.submit({ messages: [{ type: 'human', content: text }] })}>
+      <button
+        type="button"
+        onClick={() => void stream.submit({ messages: [{ type: 'human', content: text }] })}
+      >
         Send
       </button>
     </main>

@@ -24,7 +24,7 @@ interface ServeFlags {
   readonly open?: true;
 }
 
-/** What every request must bring, where it is set. */
+/** Each request must have its value, if it is set. */
 const KEY = 'DEVS_SERVER_KEY';
 
 /** Somebody waits at a terminal. */
@@ -35,7 +35,10 @@ export function addServe(program: Command, start: Start): void {
   program
     .command('serve')
     .description('serve your graphs to LangGraph clients, with a page at /ui, and execute their runs')
-    .argument('[target]', `${LANGGRAPH_JSON}, or a JavaScript file that exports durable apps (default: ${LANGGRAPH_JSON})`)
+    .argument(
+      '[target]',
+      `${LANGGRAPH_JSON}, or a JavaScript file that exports durable apps (default: ${LANGGRAPH_JSON})`,
+    )
     .option('--port <number>', `port on this machine (default: ${USUAL_PORT}, or a free one)`)
     .option('--origin <url>', 'address of a web page that may call the server; repeatable', collectValues)
     .option('--by <name>', 'name of the person whose requests these are (default: your user name)')
@@ -129,10 +132,12 @@ function printServing({ apps, notTaken, unrecorded, place }: Served, url: string
 const paidLine = ({ graph, node, what, name }: PaidCall): string =>
   `${graph}: node ${node} called the ${what} ${name} outside of a step, so a crash makes and pays the call again; use recordCalls(), ${what === 'model' ? 'recordedModel()' : 'recordedTools()'} or step()`;
 
-/** @throws DevsError `CONFIG_INVALID` where nothing is there. */
+/** @throws DevsError `CONFIG_INVALID` for a missing file. */
 function targetFile(target: string | undefined, { io }: Session): string {
   const named = path.resolve(io.cwd, target ?? LANGGRAPH_JSON);
-  const file = statSync(named, { throwIfNoEntry: false })?.isDirectory() ? path.join(named, LANGGRAPH_JSON) : named;
+  const file = statSync(named, { throwIfNoEntry: false })?.isDirectory()
+    ? path.join(named, LANGGRAPH_JSON)
+    : named;
   if (existsSync(file)) return file;
   throw usageError(
     `${file} does not exist.`,
@@ -140,19 +145,22 @@ function targetFile(target: string | undefined, { io }: Session): string {
   );
 }
 
-/** What loads LangGraph is imported late: a graph's own copy has to be known before. */
+/** Modules that load LangGraph are imported late, after the graphs' own copy is known. */
 async function load(file: string, session: Session): Promise<Served> {
   if (file.endsWith('.json')) return (await import('../serve/langgraphApps.ts')).langgraphApps(file, session);
   return (await import('../serve/moduleServed.ts')).moduleServed(file, session);
 }
 
-/** @throws DevsError `CONFIG_INVALID` for what is no origin, such as `*`. */
+/** @throws DevsError `CONFIG_INVALID` for an invalid origin, such as `*`. */
 function toOrigin(text: string): string {
   try {
     const { origin, protocol } = new URL(text);
     if (protocol === 'http:' || protocol === 'https:') return origin;
   } catch {
-    // told below
+    // rejected below
   }
-  throw usageError(`--origin ${JSON.stringify(text)} is invalid.`, 'Use the address of the page, such as http://localhost:3000.');
+  throw usageError(
+    `--origin ${JSON.stringify(text)} is invalid.`,
+    'Use the address of the page, such as http://localhost:3000.',
+  );
 }

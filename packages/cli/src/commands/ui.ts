@@ -6,9 +6,9 @@ import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
 import { resolveGate } from '../gates/resolveGate.ts';
 import { assertRuns } from '../project/openProject.ts';
-import { openPagePlace, type PagePlace } from '../project/pagePlace.ts';
 import { examples, type Session, type Start } from '../project/Session.ts';
 import { parsePort, printLink, startListening } from '../serve/listening.ts';
+import { openPagePlace, type PagePlace } from '../serve/pagePlace.ts';
 
 interface UiFlags {
   /** The id of a run, or the beginning of that of a gate. */
@@ -66,7 +66,9 @@ async function serveAt(at: PagePlace, { place, port, by }: UiFlags, session: Ses
     const { identify, signIn } = new OneTimeCodes({ by: human, onCode });
     return createUi({ ...at, hosts, readOnly, identify, signIn });
   };
-  const served = await startListening({ wanted, usual: USUAL_PORT }, (at) => serveOnLoopback({ port: at, handler }));
+  const served = await startListening({ wanted, usual: USUAL_PORT }, (at) =>
+    serveOnLoopback({ port: at, handler }),
+  );
   session.out.note(
     `Press Ctrl-C to stop the page; runs are not affected.${readOnly ? ' Read-only: the output is not a terminal.' : ''}`,
   );

@@ -1,19 +1,19 @@
 import type { DurableApp } from '@devs/core';
 import type { PostgresRuns } from '@devs/postgres';
-import type { PagePlace } from '../project/pagePlace.ts';
+import type { PagePlace } from './pagePlace.ts';
 
 export type ServedApp = DurableApp<unknown, unknown, unknown>;
 
-/** What is served, and driven. */
+/** The apps of a server, and the place of their runs. */
 export interface Served {
   /** By the names of their assistants. */
   readonly apps: Readonly<Record<string, ServedApp>>;
   /** The cluster with their runs; `null` for state files. */
   readonly runs: PostgresRuns | null;
-  /** For the page; `null` where the apps have no place of their own in common. */
+  /** For the page; `null` if the apps use several files. */
   readonly place: PagePlace | null;
-  /** What the file says and is not used. */
+  /** Members of the file that are not used. */
   readonly notTaken: readonly string[];
-  /** Agents whose calls are made again after a crash. */
+  /** Agents without `recordCalls()`. */
   readonly unrecorded: readonly string[];
 }

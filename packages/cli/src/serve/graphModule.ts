@@ -10,7 +10,7 @@ type Exports = Readonly<Record<string, unknown>>;
 
 const TYPESCRIPT = /\.[cm]?tsx?$/;
 
-/** What Node.js says of TypeScript that it cannot read by leaving the types out, or of paths that a compiler would map. */
+/** Error codes of TypeScript that needs more than the removal of its types, and of paths that a compiler would map. */
 const NEEDS_TSX = new Set<unknown>([
   'ERR_INVALID_TYPESCRIPT_SYNTAX',
   'ERR_MODULE_NOT_FOUND',
@@ -42,9 +42,9 @@ export async function importGraphModule(file: string): Promise<Exports> {
 }
 
 /**
- * An export of a module, also where it is CommonJS whose names Node.js does not find.
+ * An export of a module. Node.js does not find all names of CommonJS.
  *
- * @returns `undefined` where there is none.
+ * @returns `undefined` if it is missing.
  */
 export function exportOf(module: Exports, name: string): unknown {
   return module[name] ?? (Object(module['default']) as Exports)[name];
@@ -69,7 +69,11 @@ const codeOf = (error: unknown): unknown => (Object(error) as { readonly code?: 
 /** Members that not every Node.js has. */
 interface NewerModule {
   readonly registerHooks?: (hooks: {
-    readonly resolve: (specifier: string, context: object, next: (specifier: string, context: object) => object) => object;
+    readonly resolve: (
+      specifier: string,
+      context: object,
+      next: (specifier: string, context: object) => object,
+    ) => object;
   }) => unknown;
 }
 
@@ -84,7 +88,8 @@ function findTypeScript(): void {
       try {
         return next(specifier, context);
       } catch (error) {
-        if (codeOf(error) !== 'ERR_MODULE_NOT_FOUND' || !/^\.{1,2}\/.*\.[cm]?js$/.test(specifier)) throw error;
+        if (codeOf(error) !== 'ERR_MODULE_NOT_FOUND' || !/^\.{1,2}\/.*\.[cm]?js$/.test(specifier))
+          throw error;
         return next(specifier.replace(/js$/, 'ts'), context);
       }
     },
@@ -96,7 +101,7 @@ async function withTsx(file: string): Promise<boolean> {
   const manifest = resolvedFrom('tsx/package.json', path.dirname(file));
   if (manifest === null) return false;
   const ofRequire = createRequire(manifest)('tsx/cjs/api') as { readonly register: () => unknown };
-  // `require` does not find what tsx has for imports.
+  // `require` cannot resolve this part of tsx.
   const place = path.join(path.dirname(manifest), 'dist', 'esm', 'api', 'index.mjs');
   const ofImport = (await import(pathToFileURL(place).href)) as { readonly register: () => unknown };
   ofRequire.register();

@@ -5,12 +5,17 @@ import { clusterAt } from '../cluster/ClusterAt.ts';
 import { acceptedStateFile } from '../project/acceptedStateFile.ts';
 import { clusterRuns } from '../project/openCluster.ts';
 import { limitsIn, projectStateFile } from '../project/openProject.ts';
-import { openPagePlace } from '../project/pagePlace.ts';
 import { encryptionKeyOf, type Session } from '../project/Session.ts';
 import { usageError } from '../usageError.ts';
 import { exportOf, importGraphModule, resolvedFrom } from './graphModule.ts';
-import { type LanggraphConfig, type NamedGraph, readLanggraphConfig, setVariables } from './langgraphConfig.ts';
+import {
+  type LanggraphConfig,
+  type NamedGraph,
+  readLanggraphConfig,
+  setVariables,
+} from './langgraphConfig.ts';
 import { useOneLangChain } from './oneLangChain.ts';
+import { openPagePlace } from './pagePlace.ts';
 import { isUnrecordedAgent } from './paidAgain.ts';
 import type { Served, ServedApp } from './Served.ts';
 
@@ -41,7 +46,10 @@ export async function langgraphApps(file: string, session: Session): Promise<Ser
   const apps = graphs.map(({ id, source }): [string, ServedApp] => {
     const store = place.runs === null && !hasStore(source) ? { store: 'file' as const } : {};
     const at = place.runs === null ? { file: place.file, ...encryptionKeyOf(there) } : { runs: place.runs };
-    return [id, made(id, () => makeDurable(source, { ...at, ...store, ...(limits && { limits }), name: id }))];
+    return [
+      id,
+      made(id, () => makeDurable(source, { ...at, ...store, ...(limits && { limits }), name: id })),
+    ];
   });
   return {
     apps: Object.fromEntries(apps),
@@ -83,12 +91,13 @@ async function loadGraph({ id, file, exportName }: NamedGraph): Promise<Source> 
   try {
     return (await (found as (config: object) => unknown)({ configurable: {} })) as Source;
   } catch (error) {
-    const remedy = 'The server calls it once, with { configurable: {} }. Read what a run needs from the config of its nodes.';
+    const remedy =
+      'The server calls it once, with { configurable: {} }. Read what a run needs from the config of its nodes.';
     throw usageError(`The factory of the graph ${id} failed: ${(error as Error).message}`, remedy, error);
   }
 }
 
-/** @throws DevsError `CONFIG_INVALID` for what is no graph, or one that is not supported. */
+/** @throws DevsError `CONFIG_INVALID` for a value that is not a supported graph. */
 function made(id: string, make: () => unknown): ServedApp {
   try {
     return make() as ServedApp;
@@ -104,6 +113,9 @@ function made(id: string, make: () => unknown): ServedApp {
 
 /** Whether its author compiled it with a store. */
 function hasStore(source: unknown): boolean {
-  const { store, graph } = Object(source) as { readonly store?: unknown; readonly graph?: { readonly store?: unknown } };
+  const { store, graph } = Object(source) as {
+    readonly store?: unknown;
+    readonly graph?: { readonly store?: unknown };
+  };
   return (store ?? graph?.store ?? null) !== null;
 }

@@ -21,13 +21,16 @@ export interface LanggraphConfig {
   readonly graphs: readonly NamedGraph[];
   /** Variables for the graphs; those that the process has already win. */
   readonly env: Readonly<Record<string, string>>;
-  /** What is written there and not used, for people. */
+  /** Members that are not used, for people. */
   readonly notTaken: readonly string[];
 }
 
 const GraphPath = z
   .string()
-  .regex(/^[^:]+:[^:]+$|^[A-Za-z]:[\\/][^:]*:[^:]+$/, 'must be a file and an export, such as "./src/agent.ts:graph"');
+  .regex(
+    /^[^:]+:[^:]+$|^[A-Za-z]:[\\/][^:]*:[^:]+$/,
+    'must be a file and an export, such as "./src/agent.ts:graph"',
+  );
 
 const Config = z.looseObject({
   graphs: z.record(
@@ -44,7 +47,7 @@ const Config = z.looseObject({
   store: z.looseObject({ index: z.unknown() }).partial().optional(),
 });
 
-/** How an image is built, or which Node.js it has: nothing here depends on it. */
+/** Members about the image and its Node.js, which this command does not build. */
 const OF_IMAGES = new Set([
   '$schema',
   '_INTERNAL_docker_tag',
@@ -69,7 +72,7 @@ const APP_NAME = /^[A-Za-z0-9_-]{1,40}$/;
  * Reads a `langgraph.json`.
  *
  * @param file - Absolute.
- * @throws DevsError `CONFIG_INVALID` for a file that cannot be read, has another shape, or names no graph in JavaScript or
+ * @throws DevsError `CONFIG_INVALID` for a file that cannot be read, has another shape, or lacks a graph in JavaScript or
  *   TypeScript.
  */
 export function readLanggraphConfig(file: string): LanggraphConfig {
@@ -112,13 +115,16 @@ function parsed(file: string): z.infer<typeof Config> {
   throw usageError(`${file} is invalid:\n${z.prettifyError(found.error)}`, 'Repair the file.', found.error);
 }
 
-/** @throws DevsError `CONFIG_INVALID` for a file that is not there, and for a name of a list that has no value. */
+/** @throws DevsError `CONFIG_INVALID` for a missing file, and for a listed name without a value. */
 function envOf(env: z.infer<typeof Config>['env'], folder: string): Readonly<Record<string, string>> {
   if (typeof env === 'string') return envFile(path.resolve(folder, env));
   if (!Array.isArray(env)) return env;
   const missing = env.filter((name) => process.env[name] === undefined);
   if (missing.length === 0) return {};
-  throw usageError(`These variables have no value: ${missing.join(', ')}.`, `Set them; ${LANGGRAPH_JSON} lists them in env.`);
+  throw usageError(
+    `These variables have no value: ${missing.join(', ')}.`,
+    `Set them; ${LANGGRAPH_JSON} lists them in env.`,
+  );
 }
 
 function envFile(file: string): Readonly<Record<string, string>> {

@@ -5,7 +5,10 @@ import type { Session } from '../project/Session.ts';
 import { usageError } from '../usageError.ts';
 
 /** Past the masks of every other output: the code is made to be read, and looks like the secret that it is. */
-export function printLink(link: { readonly url: string; readonly readOnly: boolean }, { io, out }: Session): void {
+export function printLink(
+  link: { readonly url: string; readonly readOnly: boolean },
+  { io, out }: Session,
+): void {
   io.stdout.write(out.json ? `${JSON.stringify(link)}\n` : `${link.url}\n`);
 }
 

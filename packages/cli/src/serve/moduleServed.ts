@@ -1,8 +1,8 @@
 import path from 'node:path';
-import { openPagePlace, type PagePlace } from '../project/pagePlace.ts';
 import type { Session } from '../project/Session.ts';
 import { loadApps } from '../project/workerApps.ts';
 import { usageError } from '../usageError.ts';
+import { openPagePlace, type PagePlace } from './pagePlace.ts';
 import type { Served, ServedApp } from './Served.ts';
 
 /** The assistant of an app without a name. */

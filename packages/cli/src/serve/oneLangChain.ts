@@ -11,7 +11,7 @@ const ENGINE = '@devs/core';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 
-/** The oldest LangGraph whose graphs the engine drives. */
+/** The oldest LangGraph that the engine supports. */
 export const OLDEST = { name: '@langchain/langgraph', version: '1.7.3' } as const;
 
 interface Copy {
@@ -27,12 +27,12 @@ interface Copy {
  *
  * @param folder - Where the graphs are.
  * @param own - Where the modules of this command are.
- * @throws DevsError `CONFIG_INVALID` for two copies of `@langchain/core` among what the project depends on, or a LangGraph that
+ * @throws DevsError `CONFIG_INVALID` for two copies of `@langchain/core` among the project's dependencies, or a LangGraph that
  *   is too old.
  */
 export async function useOneLangChain(folder: string, own = HERE): Promise<void> {
   const core = copyOf(CORE, folder);
-  if (core === null) return; // the import of the graphs says what is missing
+  if (core === null) return; // the import of the graphs reports the missing package
   for (const name of dependenciesOf(folder)) {
     const copy = copyOf(name, folder);
     const its = copy === null ? null : copyOf(CORE, copy.at);
@@ -44,8 +44,7 @@ export async function useOneLangChain(folder: string, own = HERE): Promise<void>
       `The graphs use ${OLDEST.name} ${langgraph.version}; at least ${OLDEST.version} is needed.`,
       `Run npm install ${OLDEST.name}@latest ${CORE}@latest in ${folder}.`,
     );
-  if (copyOf(ENGINE, folder) === null && copyOf(CORE, own)?.at !== core.at)
-    await leadTo(folder, own);
+  if (copyOf(ENGINE, folder) === null && copyOf(CORE, own)?.at !== core.at) await leadTo(folder, own);
 }
 
 const twoCopies = (core: Copy, name: string, its: Copy): Error =>
@@ -67,7 +66,7 @@ function dependenciesOf(folder: string): readonly string[] {
 const usesLangChain = (name: string): boolean =>
   /^@langchain\/(?!core$)|^(?:langchain|deepagents)$/.test(name) || name === ENGINE;
 
-/** As Node.js finds a package, but for what its `exports` say. */
+/** Finds a package as Node.js does, without its `exports`. */
 function copyOf(name: string, folder: string): Copy | null {
   const manifest = nearest(folder, path.join('node_modules', name, 'package.json'));
   if (manifest === null) return null;
@@ -106,11 +105,16 @@ interface Hooks {
   readonly resolve: unknown;
 }
 
-/** Lets what is in `own` find LangChain where `folder` finds it. */
+/** Makes modules in `own` resolve LangChain from `folder`. */
 async function leadTo(folder: string, own: string): Promise<void> {
-  const data = { own: pathToFileURL(own).href, project: pathToFileURL(path.join(folder, 'package.json')).href };
+  const data = {
+    own: pathToFileURL(own).href,
+    project: pathToFileURL(path.join(folder, 'package.json')).href,
+  };
   const url = `data:text/javascript,${encodeURIComponent(HOOKS)}`;
-  const { registerHooks } = nodeModule as { readonly registerHooks?: (hooks: Pick<Hooks, 'resolve'>) => unknown };
+  const { registerHooks } = nodeModule as {
+    readonly registerHooks?: (hooks: Pick<Hooks, 'resolve'>) => unknown;
+  };
   if (registerHooks === undefined) return nodeModule.register(url, { data });
   const { initialize, resolve } = (await import(url)) as Hooks;
   initialize(data);

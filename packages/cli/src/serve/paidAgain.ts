@@ -1,4 +1,4 @@
-// Which calls of a graph are made, and paid, again after a crash: what its parts tell at the start, and what it does.
+// Calls of a graph that are made, and paid, again after a crash.
 
 import type { EventBus } from '@devs/core';
 
@@ -11,7 +11,7 @@ interface Agent {
   readonly graph: object;
 }
 
-/** Whether a graph is an agent whose model and tools are called without `recordCalls()`. */
+/** Whether a graph is an agent without `recordCalls()`. */
 export function isUnrecordedAgent(source: unknown): boolean {
   const { options, graph } = Object(source) as Partial<Agent>;
   if (typeof options !== 'object' || typeof graph !== 'object') return false;
@@ -25,7 +25,7 @@ export interface PaidCall {
   readonly name: string;
 }
 
-/** Tells each call that a node makes outside of a step, once. */
+/** Reports each call that a node makes outside of a step, once. */
 export function watchPaidCalls(graph: string, events: EventBus, tell: (call: PaidCall) => void): void {
   const told = new Set<string>();
   events.on('CALL_NOT_RECORDED', ({ node, what, name }) => {

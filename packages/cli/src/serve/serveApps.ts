@@ -17,7 +17,7 @@ export interface ServeOptions {
   readonly human: Principal;
   /** Web pages of other addresses that may call the API. */
   readonly origins: readonly string[];
-  /** What every request of the API must bring; `undefined` for none. */
+  /** Each request of the API must have it; `undefined` for an open API. */
   readonly key: string | undefined;
   /** Called with each new link to the page. */
   readonly onLink: (url: string) => void;
@@ -78,7 +78,7 @@ function pageHandler(
   session: Session,
 ): UiHandler | null {
   if (place === null) return null;
-  // A program that starts this is told a link, too, and must not come to decide by it.
+  // A program that starts this command reads the link, too, and must not decide with it.
   const readOnly = session.out.json || session.io.stdout.isTTY !== true;
   const onCode = (code: string): void => {
     const url = `http://${hosts[0]}${PAGE}/#code=${code}`;
@@ -89,7 +89,7 @@ function pageHandler(
   return createUi({ ...place, base: PAGE, hosts, readOnly, identify, signIn });
 }
 
-/** Everybody who can connect to this machine's own address, or only who has the key. */
+/** Accepts each request of this machine, or with a key those that have it. */
 function identifyBy(key: string | undefined, human: Principal): (request: Request) => Principal | null {
   if (key === undefined) return () => human;
   const wanted = digest(key);

@@ -4,6 +4,7 @@ import type { Checks, StageAgents, Workspace } from '@devs/core';
 import { Orchestrator, scrub } from '@devs/core';
 import { durable } from '@devs/core/langgraph';
 import { postgres } from '@devs/postgres';
+import { createServer } from '@devs/server';
 import { createUi } from '@devs/ui';
 import { Annotation, START, StateGraph } from '@langchain/langgraph';
 
@@ -28,6 +29,7 @@ declare const process: {
 declare const server: {
   all(path: string, route: (c: { readonly req: { readonly raw: Request } }) => unknown): void;
 };
+declare const web: typeof server;
 declare function sessionOf(request: Request): Promise<string>;
 declare function personOf(session: string): { readonly kind: 'human'; readonly id: string } | null;
 
@@ -109,4 +111,17 @@ export async function models() {
     settings: { temperature: 0 },
   });
   return agents;
+}
+
+export function agentServer() {
+  const agent = durable(builder, { file: '/var/lib/agent/state.sqlite', name: 'agent', store: 'file' });
+  const server = createServer({
+    apps: { agent },
+    hosts: ['api.example.org'],
+    origins: ['https://chat.example.org'],
+    identify: async (request) => personOf(await sessionOf(request)), // { kind: 'human', id } or null
+    authorize: ({ id }) => ({ owner: { user: id } }),
+    work: true,
+  });
+  web.all('*', (c) => server(c.req.raw)); // Hono; in Next.js: export const GET = server, POST = server
 }

@@ -21,7 +21,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   'langchain-agents': ['langchainAgents.ts'],
   testing: ['testing.test.ts'],
   ...Object.fromEntries(
-    ['agents', 'deployment', 'page', 'security', 'the-pipeline', 'troubleshooting', 'upgrades'].map(
+    ['agent-server', 'agents', 'deployment', 'page', 'security', 'the-pipeline', 'troubleshooting', 'upgrades'].map(
       (page) => [page, ['../../../cli/test/guide/otherPages.ts']],
     ),
   ),

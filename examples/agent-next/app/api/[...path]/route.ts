@@ -18,6 +18,7 @@ const start = () =>
 
 /** In development Next.js loads this module again after each change: the server stays, and executes the runs once. */
 const kept = globalThis as { agentServer?: ReturnType<typeof start> };
-const handle = (kept.agentServer ??= start());
+kept.agentServer ??= start();
+const handle = kept.agentServer;
 
 export { handle as DELETE, handle as GET, handle as PATCH, handle as POST, handle as PUT };

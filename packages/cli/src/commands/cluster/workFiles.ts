@@ -11,7 +11,7 @@ interface FileWork {
 }
 
 /**
- * Executes runs of state files until the process is told to stop. At the first signal runs stop at their next safe point; after `drainMs`, or at the second
+ * Executes runs of state files until the process is stopped. At the first signal runs stop at their next safe point; after `drainMs`, or at the second
  * signal, calls in flight are ended.
  *
  * @throws DevsError `CONFIG_INVALID` for a health port; the errors of `work`.

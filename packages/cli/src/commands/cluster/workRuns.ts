@@ -10,7 +10,7 @@ interface RunsWork {
   readonly healthPort: number | undefined;
 }
 
-/** Executes runs of a cluster until the process is told to stop, as `workFiles` does those of state files. */
+/** Executes runs of a cluster until the process is stopped, as `workFiles` does those of state files. */
 export async function workRuns(
   { apps, runs }: { readonly apps: readonly RunDriver[]; readonly runs: PostgresRuns },
   { slots, drainMs, healthPort }: RunsWork,
@@ -24,14 +24,14 @@ export async function workRuns(
     printStarted(worker, apps, session);
     return await untilStopped(worker, drainMs, session);
   } catch (error) {
-    // It was told to stop while it waited for PostgreSQL.
+    // It was stopped while it waited for PostgreSQL.
     if (!(error instanceof Error && error.name === 'AbortError')) throw error;
     sayStopped(0, session);
     return EXIT.ok;
   }
 }
 
-/** Ends when it is told to: at the first signal it drains, at the second one it ends at once. */
+/** At the first signal it drains, at the second one it ends at once. */
 async function untilStopped(worker: Worker, drainMs: number, session: Session): Promise<ExitCode> {
   const { io, out } = session;
   if (!io.signal.aborted) await once(io.signal, 'abort');
@@ -62,7 +62,7 @@ function printStarted(worker: Worker, apps: readonly Pick<RunDriver, 'queue'>[],
   ]);
 }
 
-/** Of what is not said as it is called. */
+/** Words for events with another name. */
 const WORDS: Partial<Record<WorkerEvent['is'], string>> = {
   waiting: 'waiting for PostgreSQL',
   away: 'PostgreSQL is unreachable',

@@ -20,7 +20,11 @@ describe('readLanggraphConfig', () => {
       node_version: '22',
       dependencies: ['.'],
       dockerfile_lines: [],
-      graphs: { ...agent, made: { path: './made.js:default', description: 'a factory' }, old: './old.py:graph' },
+      graphs: {
+        ...agent,
+        made: { path: './made.js:default', description: 'a factory' },
+        old: './old.py:graph',
+      },
       auth: { path: './auth.ts:auth' },
       http: { cors: {} },
       store: { index: { dims: 3 } },
@@ -45,7 +49,8 @@ describe('readLanggraphConfig', () => {
     expect(readLanggraphConfig(written({ graphs: agent, env: { C: '3' } }).file).env).toEqual({ C: '3' });
     vi.stubEnv('DEVS_TEST_SET', 'x');
     onTestFinished(() => void vi.unstubAllEnvs());
-    const listed = (...names: string[]) => readLanggraphConfig(written({ graphs: agent, env: names }).file).env;
+    const listed = (...names: string[]) =>
+      readLanggraphConfig(written({ graphs: agent, env: names }).file).env;
     expect(listed('DEVS_TEST_SET')).toEqual({});
     expect(() => listed('DEVS_TEST_SET', 'DEVS_TEST_UNSET')).toThrow(/no value: DEVS_TEST_UNSET/);
   });
@@ -56,7 +61,11 @@ describe('readLanggraphConfig', () => {
     ['a graph without an export', { graphs: { agent: './agent.ts' } }, './src/agent.ts:graph'],
     ['no graph of ours', { graphs: { old: './old.py:graph' } }, 'names no graph'],
     ['a name that is no assistant', { graphs: { 'a b': './agent.ts:graph' } }, '"a b"'],
-    ['a name of the prototype', '{"graphs":{"__proto__":"./agent.ts:graph","a/b":"./agent.ts:graph"}}', 'a/b'],
+    [
+      'a name of the prototype',
+      '{"graphs":{"__proto__":"./agent.ts:graph","a/b":"./agent.ts:graph"}}',
+      'a/b',
+    ],
     ['variables of another shape', { graphs: agent, env: 7 }, 'env'],
   ] as const)('refuses %s', ([, config, said]) => {
     const { file } = written(config);

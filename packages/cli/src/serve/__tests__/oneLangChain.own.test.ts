@@ -10,7 +10,11 @@ function folderWith(packages: Readonly<Record<string, string>>): string {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'devs-copies-')));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   for (const [name, version] of Object.entries(packages)) {
-    const at = join(dir, 'node_modules', ...name.split(' > ').flatMap((part, n) => (n === 0 ? [part] : ['node_modules', part])));
+    const at = join(
+      dir,
+      'node_modules',
+      ...name.split(' > ').flatMap((part, n) => (n === 0 ? [part] : ['node_modules', part])),
+    );
     mkdirSync(at, { recursive: true });
     const manifest = { name: name.split(' > ').at(-1), version, type: 'module', exports: './index.js' };
     writeFileSync(join(at, 'package.json'), JSON.stringify(manifest));
@@ -26,7 +30,7 @@ function folderWith(packages: Readonly<Record<string, string>>): string {
   return dir;
 }
 
-/** What modules of a folder find, by the imports of Node.js itself. */
+/** The versions that modules of a folder find, by the imports of Node.js itself. */
 const probe = (dir: string): Promise<object> =>
   (createRequire(join(dir, 'native.cjs'))('./native.cjs') as () => Promise<object>)();
 
@@ -53,7 +57,9 @@ describe('useOneLangChain', () => {
     const refused = expect(useOneLangChain(project, project)).rejects;
     await refused.toMatchObject({
       code: 'CONFIG_INVALID',
-      message: expect.stringMatching(/1\.4\.0 in .*, and 1\.3\.0 in .*openai.*, which @langchain\/openai uses/),
+      message: expect.stringMatching(
+        /1\.4\.0 in .*, and 1\.3\.0 in .*openai.*, which @langchain\/openai uses/,
+      ),
       remedy: expect.stringContaining('npm dedupe'),
     });
   });
@@ -68,7 +74,11 @@ describe('useOneLangChain', () => {
   ] as const)('LangGraph %s is too old: %s', async ([version, isTooOld]) => {
     const project = folderWith({ [CORE]: '1.4.0', [LANGGRAPH]: version });
     const used = useOneLangChain(project, project);
-    if (isTooOld) await expect(used).rejects.toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringContaining(version) });
+    if (isTooOld)
+      await expect(used).rejects.toMatchObject({
+        code: 'CONFIG_INVALID',
+        message: expect.stringContaining(version),
+      });
     else await used;
   });
 

@@ -3,16 +3,16 @@ import path from 'node:path';
 import type { Gate } from '@devs/core';
 import type { UiOptions } from '@devs/ui';
 import { clusterKey } from '../cluster/ClusterAt.ts';
+import { clusterRuns } from '../project/openCluster.ts';
+import { codeInGit, limitsIn } from '../project/openProject.ts';
+import { encryptionKeyOf, type Session } from '../project/Session.ts';
 import { readCommitDiff, readShownDiff, type ShownRange } from '../render/reviewDiff.ts';
 import { usageError } from '../usageError.ts';
-import { clusterRuns } from './openCluster.ts';
-import { codeInGit, limitsIn } from './openProject.ts';
-import { encryptionKeyOf, type Session } from './Session.ts';
 
 /** The code of a review, as the page shows it. */
 type ReviewCode = NonNullable<Awaited<ReturnType<NonNullable<UiOptions['readCode']>>>>;
 
-/** The runs that a page shows, and what it needs for them. */
+/** The runs of a page, with its options for them. */
 export type PagePlace = Pick<
   UiOptions,
   | 'dir'
@@ -56,7 +56,7 @@ export async function openPagePlace(file: string | undefined, session: Session):
       readCommit: async (run, commit) => toGateCode(await readCommitDiff(run, commit, session)),
       code: codeInGit(session),
       rewinding: async (id, work) =>
-        (await import('./withAgentsOf.ts')).withAgentsOf(id, session, work),
+        (await import('../project/withAgentsOf.ts')).withAgentsOf(id, session, work),
     };
   }
   if (cluster !== null)
@@ -80,4 +80,3 @@ function toGateCode(diff: ShownRange | string): ReviewCode {
   if (typeof diff === 'string') return { diff: '', unshown: [], problem: diff };
   return { diff: diff.text, unshown: diff.unshown.map((each) => each.path) };
 }
-
