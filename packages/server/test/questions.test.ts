@@ -6,6 +6,7 @@ import { QUESTION } from './programs/graphs.ts';
 import { test } from './support/fixtures.ts';
 import { ServerProcess } from './support/ServerProcess.ts';
 import { appsOf } from './support/serveApps.ts';
+import { startBalancer } from './support/startBalancer.ts';
 
 // What was measured of other servers, and has to hold of this one: a question outlives its server, has one answer, and is
 // answered by nothing else.
@@ -139,11 +140,19 @@ test('a stock stream sees every event once, in order, over two kills of the serv
   dir,
   onTestFinished,
 }) => {
-  const options = { state: join(dir, 'state.sqlite'), world: join(dir, 'calls.txt'), mode: ['walk', '150'] };
-  const server = new ServerProcess(options);
+  const ports: number[] = [];
+  const balancer = await startBalancer(() => ports);
+  onTestFinished(() => balancer.close());
+  const server = new ServerProcess({
+    state: join(dir, 'state.sqlite'),
+    world: join(dir, 'calls.txt'),
+    mode: ['walk', '100'],
+    seenAs: balancer.port,
+  });
   onTestFinished(() => server.kill());
   await server.start();
-  const client = new Client({ apiUrl: server.url, apiKey: null });
+  ports.push(server.port);
+  const client = new Client({ apiUrl: `http://127.0.0.1:${balancer.port}`, apiKey: null });
   const { thread_id } = await client.threads.create();
   const seen: number[] = [];
   const ids: number[] = [];

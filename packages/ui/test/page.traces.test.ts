@@ -117,7 +117,9 @@ describe('the page in Chromium', () => {
     expect(
       await page
         .locator('article a')
-        .evaluateAll((links) => (links as unknown as readonly Link[]).map((link) => link.getAttribute('href'))),
+        .evaluateAll((links) =>
+          (links as unknown as readonly Link[]).map((link) => link.getAttribute('href')),
+        ),
     ).toEqual(['https://example.org/two']);
     expect(await article.locator('h2').first().textContent()).toContain('⟨U+202E⟩eman');
     expect(await page.locator('#reject').isDisabled()).toBe(true);
