@@ -120,8 +120,8 @@ const ROOM_WAIT_MS = 60_000;
 const LOOK_MS = 50;
 
 /**
- * Whether a run may be what its drivers died of. One death says nothing: whoever stops a process (a deployment, a kill) stops every
- * run in it, and those go on at once, side by side.
+ * Whether a run may have ended its processes. One death proves little. A deployment or a kill stops every run of a process,
+ * and they go on side by side.
  */
 export const isSuspect = (deaths: number): boolean => deaths > 1;
 
@@ -147,7 +147,7 @@ interface RoomOptions {
 }
 
 /**
- * Room for a run in this process. One that several drivers have died with, without progress, may be what they died of: it is driven by
+ * Room for a run in this process. A run with several dead drivers and without progress is suspect: it is driven by
  * a process that drives nothing else of the file, and nothing is driven beside it until it has made progress. Those with the
  * fewest deaths come first. What a node drives is part of its own run.
  *
