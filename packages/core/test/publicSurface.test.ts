@@ -100,6 +100,7 @@ describe('the public surface', () => {
         "durable",
         "errorNode",
         "findStaleOrDirtyStates",
+        "gateInterrupt",
         "implementNode",
         "incrementTurnBudget",
         "isDevsError",
@@ -117,6 +118,7 @@ describe('the public surface', () => {
         "rekey",
         "researchNode",
         "resetTurnBudget",
+        "resumeAnswer",
         "routeAfterError",
         "routeAfterVerify",
         "runGraphIteratively",
@@ -157,6 +159,7 @@ describe('the public surface', () => {
         "child",
         "createDatabase",
         "durable",
+        "gateInterrupt",
         "isDevsError",
         "maskStream",
         "perToolCall",
@@ -165,6 +168,7 @@ describe('the public surface', () => {
         "recordedTools",
         "recurse",
         "recurseAll",
+        "resumeAnswer",
         "runGraphIteratively",
         "scoreEntropy",
         "scrub",
@@ -408,6 +412,18 @@ describe('the public surface', () => {
           "rightsSql",
           "schemaSql",
         ],
+        "@devs/server": [
+          "ActedOn",
+          "Action",
+          "Authorize",
+          "OwnedRun",
+          "OwnerFields",
+          "ServerHandler",
+          "ServerLimits",
+          "ServerOptions",
+          "Verdict",
+          "createServer",
+        ],
         "@devs/ui": [
           "OneTimeCodes",
           "UiHandler",
@@ -421,8 +437,9 @@ describe('the public surface', () => {
   });
 
   test('is small, and nobody but the sources of sibling packages takes an internal name', () => {
-    expect(survey.publicOfCore.length).toBeLessThanOrEqual(160);
-    expect(survey.internal.length).toBeLessThanOrEqual(60);
+    // Two above 160, for clients of LangGraph: a gate as they show it, and their answer as `decide` takes it.
+    expect(survey.publicOfCore.length).toBeLessThanOrEqual(162);
+    expect(survey.internal.length).toBeLessThanOrEqual(62);
     expect(survey.outsiders).toEqual([]);
   });
 
@@ -459,6 +476,8 @@ describe('the public surface', () => {
         "signal",
         "start",
         "stream",
+        "turns",
+        "updateMetadata",
         "updateState",
         "values",
         "work",

@@ -10,6 +10,11 @@ import { appsOf } from './support/serveApps.ts';
 // What was measured of other servers, and has to hold of this one: a question outlives its server, has one answer, and is
 // answered by nothing else.
 
+interface Told {
+  readonly event: string;
+  readonly data: unknown;
+  readonly id?: string;
+}
 const SAID = { messages: [{ type: 'human', content: 'hi' }] };
 const clientOf = (url: string): Client =>
   new Client({ apiUrl: url, apiKey: null, callerOptions: { maxRetries: 0 } });
@@ -142,10 +147,11 @@ test('a stock stream sees every event once, in order, over two kills of the serv
   const { thread_id } = await client.threads.create();
   const seen: number[] = [];
   const ids: number[] = [];
-  for await (const { event, data, id } of client.runs.stream(thread_id, 'walk', {
+  const stream: AsyncIterable<Told> = client.runs.stream(thread_id, 'walk', {
     input: { steps: 12 },
     streamMode: ['custom'],
-  })) {
+  });
+  for await (const { event, data, id } of stream) {
     if (event !== 'custom') continue;
     seen.push((data as { readonly at: number }).at);
     ids.push(Number(id));

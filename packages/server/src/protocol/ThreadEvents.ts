@@ -57,7 +57,7 @@ export class ThreadEvents {
 
   groupOf(event: StreamEvent, open: ReadonlySet<string>): EventGroup {
     if (event.mode === 'messages') return this.#piece(event);
-    if (event.mode === 'restarted') return placeEvents(this.#last, this.#messages.finish(ROOT));
+    if (event.mode === 'restarted') return this.#between(this.#messages.finish(ROOT));
     this.#last = event.seq;
     const told = this.#told(event, open);
     return placeEvents(event.seq, told);
@@ -67,16 +67,13 @@ export class ThreadEvents {
   waits(): EventGroup {
     if (this.#said === 'interrupted') return [];
     const key = [this.#last, ...this.#asked.keys()].join('+');
-    return placeEvents(this.#last, [this.#lifecycle('interrupted', key)]);
+    return this.#between([this.#lifecycle('interrupted', key)]);
   }
 
   /** Questions that were answered meanwhile: the run goes on. */
   answered(open: ReadonlySet<string>): EventGroup {
     const closed = [...this.#asked].filter(([session]) => !open.has(session));
-    return placeEvents(
-      this.#last,
-      closed.flatMap(([session, id]) => this.#answer(session, id)),
-    );
+    return this.#between(closed.flatMap(([session, id]) => this.#answer(session, id)));
   }
 
   #answer(session: string, id: string): readonly UnplacedEvent[] {
@@ -152,7 +149,11 @@ export class ThreadEvents {
   }: Extract<StreamEvent, { mode: 'messages' }>): EventGroup {
     if (chunk === undefined) return [];
     const told = this.#messages.add({ call, piece, ns, node, chunk, metadata });
-    // None is stored: they stand where the newest stored event is.
+    return this.#between(told);
+  }
+
+  /** What is of no stored event stands where the newest one is. */
+  #between(told: readonly UnplacedEvent[]): EventGroup {
     return told.flatMap((event) => placeEvents(this.#last, [event]));
   }
 

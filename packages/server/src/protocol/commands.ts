@@ -4,6 +4,7 @@ import type { Access } from '../access/Access.ts';
 import type { Assistants, Located } from '../apps/Assistants.ts';
 import { errorView, invalid, notFound, notOffered } from '../http/ApiError.ts';
 import { parseShape } from '../http/readBody.ts';
+import type { RunBody } from '../runs/RunBody.ts';
 import { answer, startRun } from '../runs/startRun.ts';
 import { checkpointView } from '../threads/stateView.ts';
 
@@ -87,7 +88,7 @@ async function startTurn(params: unknown, to: Commanded): Promise<Done> {
   >;
   const body = {
     ...{ assistant_id, input, config, metadata, if_not_exists: 'create' as const },
-    multitask_strategy: given.multitaskStrategy ?? given.multitask_strategy ?? (await usualStrategy(to)),
+    multitask_strategy: await strategyOf(given.multitaskStrategy ?? given.multitask_strategy, to),
     ...(typeof checkpointId === 'string' && { checkpoint_id: checkpointId }),
   };
   const run = await startRun(body, { access, assistants, thread });
@@ -99,11 +100,18 @@ async function startTurn(params: unknown, to: Commanded): Promise<Done> {
   return { result: { run_id: run.run, ...other }, through: Math.max(0, through) };
 }
 
-/** A message waits for its turn, as in LangGraph; but not behind a question, which it was perhaps meant to answer. */
-async function usualStrategy({ assistants, thread }: Commanded): Promise<'enqueue' | 'reject'> {
+/**
+ * A message waits for its turn, as in LangGraph. At a question it is refused: clients ask for `interrupt` of themselves as long as
+ * they take the run for running, and a question would be withdrawn that somebody has just been shown.
+ */
+async function strategyOf(
+  given: RunBody['multitask_strategy'],
+  { assistants, thread }: Commanded,
+): Promise<RunBody['multitask_strategy']> {
+  if (given === 'enqueue' || given === 'rollback') return given;
   const located = await assistants.locate(thread);
   const gates = located === null ? [] : await located.assistant.app.gates(thread);
-  return gates.length > 0 ? 'reject' : 'enqueue';
+  return gates.length > 0 ? 'reject' : (given ?? 'enqueue');
 }
 
 const oneResponse = z.looseObject({ interrupt_id: z.string(), response: z.unknown() });

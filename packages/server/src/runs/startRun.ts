@@ -151,6 +151,8 @@ async function fork(body: RunBody, checkpointId: string, run: Recorded): Promise
   if (body.input === undefined || body.input === null) {
     return { ...startedRun(forked), run: turnId(as, await lastTurn(forked)) };
   }
+  // What the fork would go on with is what the input takes the place of.
+  await assistant.app.cancel(as, { by: access.principal });
   await record({ ...body, multitask_strategy: 'enqueue' }, forked, { fields });
   return startedRun(forked);
 }

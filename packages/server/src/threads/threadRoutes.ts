@@ -56,7 +56,9 @@ export function threadRoutes(served: Served): Hono<Env> {
     const body = bodyOf(c, patchBody);
     const { assistant, run } = await locatedThread(c, 'threads:update', served);
     const { graph_id: _graph, assistant_id: _assistant, ...patch } = body.metadata ?? {};
-    return json(await threadView(assistant.app, await assistant.app.updateMetadata(run.id, patch as Metadata)));
+    return json(
+      await threadView(assistant.app, await assistant.app.updateMetadata(run.id, patch as Metadata)),
+    );
   });
   routes.delete('/threads/:thread_id', async (c) => {
     await deleteThread(c, await locatedThread(c, 'threads:delete', served));

@@ -41,4 +41,23 @@ describe('a run that is started', () => {
     }
     expect((await app.values('run'))?.log).toEqual(['m-1', 'first', 'second', 'm-2', 'first', 'second']);
   });
+
+  test('by its id alone goes on for a worker, once it was paused or has failed', async ({ db }) => {
+    let isBroken = true;
+    const builder = new StateGraph(OwnState)
+      .addNode('first', () => {
+        if (isBroken) throw new Error('broken');
+        return { log: ['first'] };
+      })
+      .addEdge(START, 'first');
+    const app = durable(builder, { db });
+    await app.run('run', { log: ['in'] }, { turn: 'm-1', throwOnFailure: false });
+    expect((await app.list({ due: true })).runs).toEqual([]);
+    await app.start('run');
+    expect((await app.list({ due: true })).runs).toMatchObject([{ id: 'run', status: 'paused' }]);
+    isBroken = false;
+    expect((await app.runDue()).driven).toMatchObject([{ id: 'run', status: 'completed' }]);
+    await app.start('run'); // a run that has ended stays as it is
+    expect((await app.list({ due: true })).runs).toEqual([]);
+  });
 });

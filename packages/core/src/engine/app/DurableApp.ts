@@ -150,8 +150,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
 
   /**
    * Records a run as `run` does, without executing it. Use it in a service that answers before the work is done. A process
-   * that calls `work` executes it, in a cluster a worker; there the id alone resumes a run that was paused, failed or
-   * abandoned.
+   * that calls `work` executes it, in a cluster a worker. The id alone resumes a run that was paused, failed or abandoned.
    *
    * @throws DevsError as `run`; in a cluster `THREAD_BUSY` for a new turn while a process has the run's lease.
    *

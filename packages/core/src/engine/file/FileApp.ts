@@ -2,7 +2,13 @@ import { endingWith } from '../../errors/DevsError.ts';
 import { withOwnSignal } from '../../events/onAbort.ts';
 import { afterBarrier } from '../../state/commits/CommitBarrier.ts';
 import { endIsMissing } from '../../state/threads/ChildStore.ts';
-import { type EndedStatus, hasEnded, type Lease, type Thread } from '../../state/threads/threadRecords.ts';
+import {
+  awaitsInput,
+  type EndedStatus,
+  hasEnded,
+  type Lease,
+  type Thread,
+} from '../../state/threads/threadRecords.ts';
 import { planTake, takeGraph } from '../change/takeGraph.ts';
 import {
   assertBetweenNodes,
@@ -19,13 +25,13 @@ import {
   type RunDueOptions,
   runDue,
 } from '../drive/drive.ts';
-import { waitUntilWoken } from '../drive/due.ts';
+import { ASKED_TO_STOP, waitUntilWoken } from '../drive/due.ts';
 import type { Engine } from '../drive/Engine.ts';
 import { holdRun, nullIfBusy } from '../drive/lease.ts';
 import { isOver, type SessionOutcome, throwIfAborted, throwIfFailed } from '../drive/outcome.ts';
 import { OwnRuns } from '../drive/ownRuns.ts';
 import type { RunResult } from '../drive/RunResult.ts';
-import { assertIsRun, hasNoOptions, pickInvokeOptions } from '../drive/runInput.ts';
+import { assertIsRun, hasNoOptions, isIdAlone, pickInvokeOptions } from '../drive/runInput.ts';
 import { type SignalReceipt, signalRun } from '../drive/signals.ts';
 import type { TurnBehind } from '../drive/takeTurn.ts';
 import { type WorkOptions, work } from '../drive/work.ts';
@@ -104,8 +110,9 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
     return this.arrived(this.#starts.admit(admission));
   }
 
-  /** Records a run for a worker. */
+  /** Records a run for a worker; without an input, that it goes on. */
   async start(id: string, input?: Update, options: RunStartOptions = {}): Promise<void> {
+    if (isIdAlone(input, options) && !awaitsInput(this.store.threads.require(id))) return this.#goOn(id);
     return this.arrived(this.#starts.begin(id, { ...givenTo(input, options), isHandedOver: true }));
   }
 
@@ -123,6 +130,15 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
   /** Turns of a run, oldest first. */
   turns(id: string): readonly TurnInfo[] {
     return listTurns(id, this.engine);
+  }
+
+  /** Leaves a run that was paused or has failed to a worker. Any other is left alone. */
+  async #goOn(id: string): Promise<void> {
+    const { threads } = this.store;
+    const { status } = threads.require(id);
+    if (status !== 'paused' && status !== 'failed') return;
+    const leave = async (lease: Lease): Promise<void> => threads.reopen(lease, 'paused', ASKED_TO_STOP);
+    await this.arrived(nullIfBusy(() => this.withLease(id, leave)));
   }
 
   /** Signals a run; starts it in the same transaction if it does not exist. */
