@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Cluster, startCluster } from '../../postgres/test/support/startCluster.ts';
 import { callMain } from './support/callMain.ts';
@@ -57,7 +58,7 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
 
 /** About a cluster, a machine, or a page: they have tests of their own. */
 const OTHERS =
-  'init trust ui admin help migrate upgrade import-threads export-threads worker push pull queue workers tenants redrive chaos rekey'.split(
+  'init trust ui serve admin help migrate upgrade import-threads export-threads worker push pull queue workers tenants redrive chaos rekey'.split(
     ' ',
   );
 
@@ -134,4 +135,32 @@ describe('over a cluster', () => {
       `There are no runs in ${cluster.server.url}.\nto start one: devs run brief.md --help\n`,
     );
   });
+});
+
+test('devs serve executes the graphs of a langgraph.json in the cluster, until Ctrl-C', async () => {
+  const graphs = fileURLToPath(new URL('fixtures/serve/cluster.json', import.meta.url));
+  const ending = new AbortController();
+  let text = '';
+  let tell = (_url: string): void => {};
+  const url = new Promise<string>((resolve) => {
+    tell = resolve;
+  });
+  const ended = callMain(folder ?? '', ['serve', graphs, '--port', '0', '--json', '--by', 'ada'], {
+    env: { DEVS_DATABASE_URL: cluster.server.url },
+    signal: ending.signal,
+    onWrite: (piece) => {
+      text += piece;
+      const found = /"is":"serving","url":"([^"]+)"/.exec(text)?.[1];
+      if (found !== undefined) tell(found);
+    },
+  });
+  const failed = ended.then(({ stderr }) => Promise.reject(new Error(stderr)));
+  const response = await fetch(`${await Promise.race([url, failed])}/runs/wait`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ assistant_id: 'made', input: { number: 4 } }),
+  });
+  expect(await response.json()).toEqual({ number: 5 });
+  ending.abort();
+  expect(await ended).toMatchObject({ exitCode: 0, stderr: '' });
 });

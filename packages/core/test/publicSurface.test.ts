@@ -100,6 +100,7 @@ describe('the public surface', () => {
         "durable",
         "errorNode",
         "findStaleOrDirtyStates",
+        "gateInterrupt",
         "implementNode",
         "incrementTurnBudget",
         "interrupt",
@@ -118,6 +119,7 @@ describe('the public surface', () => {
         "rekey",
         "researchNode",
         "resetTurnBudget",
+        "resumeAnswer",
         "routeAfterError",
         "routeAfterVerify",
         "runGraphIteratively",
@@ -158,6 +160,7 @@ describe('the public surface', () => {
         "child",
         "createDatabase",
         "durable",
+        "gateInterrupt",
         "interrupt",
         "isDevsError",
         "maskStream",
@@ -167,6 +170,7 @@ describe('the public surface', () => {
         "recordedTools",
         "recurse",
         "recurseAll",
+        "resumeAnswer",
         "runGraphIteratively",
         "scoreEntropy",
         "scrub",
@@ -408,6 +412,18 @@ describe('the public surface', () => {
           "rightsSql",
           "schemaSql",
         ],
+        "@devs/server": [
+          "ActedOn",
+          "Action",
+          "Authorize",
+          "OwnedRun",
+          "OwnerFields",
+          "ServerHandler",
+          "ServerLimits",
+          "ServerOptions",
+          "Verdict",
+          "createServer",
+        ],
         "@devs/ui": [
           "OneTimeCodes",
           "UiHandler",
@@ -421,8 +437,9 @@ describe('the public surface', () => {
   });
 
   test('is small, and nobody but the sources of sibling packages takes an internal name', () => {
-    expect(survey.publicOfCore.length).toBeLessThanOrEqual(160);
-    expect(survey.internal.length).toBeLessThanOrEqual(60);
+    // Two above 160, for clients of LangGraph: a gate as they show it, and their answer as `decide` takes it.
+    expect(survey.publicOfCore.length).toBeLessThanOrEqual(162);
+    expect(survey.internal.length).toBeLessThanOrEqual(62);
     expect(survey.outsiders).toEqual([]);
   });
 
@@ -459,6 +476,8 @@ describe('the public surface', () => {
         "signal",
         "start",
         "stream",
+        "turns",
+        "updateMetadata",
         "updateState",
         "values",
         "work",

@@ -179,7 +179,7 @@ CREATE TABLE $.graphs (
 );
 INSERT INTO $.graphs (queue, graph) SELECT queue, min(graph) FROM $.runs GROUP BY queue ORDER BY min(created_at);
 `,
-  // The metadata of a run was changed in its row: what its file says is not what finds it any more.
+  // The metadata of a run was changed in its row, and the file of the run has the old one.
   `
 ALTER TABLE $.runs ADD COLUMN relabelled boolean NOT NULL DEFAULT false;
 `,

@@ -121,7 +121,7 @@ describe('who may not', () => {
     expect(await list.json()).toEqual([]);
     expect(list.headers.get('x-pagination-total')).toBe('0');
     expect(guarded.calls).toEqual(['model']);
-    expect(await guarded.apps['post']?.gates(id)).toHaveLength(1);
+    expect(await guarded.apps.post.gates(id)).toHaveLength(1);
   });
 
   test('a client cannot make a thread its own by what it writes into metadata', async ({ guarded, task }) => {
@@ -161,7 +161,7 @@ describe('who may not', () => {
       const isRefused = reply.status === 403 || (reply.ok && text.includes('"type":"error"'));
       expect(isRefused, `${path}: ${reply.status} ${text}`).toBe(true);
     }
-    expect(await guarded.apps['post']?.gates(id)).toHaveLength(1);
+    expect(await guarded.apps.post.gates(id)).toHaveLength(1);
     expect(guarded.calls).toEqual(['model']);
   });
 });

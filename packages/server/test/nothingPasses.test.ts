@@ -102,8 +102,7 @@ class Thread {
 
   /** Until its question waits. */
   async ask(): Promise<void> {
-    const app = this.#served.apps['post'];
-    await app?.run(this.id, { messages: [{ type: 'human', content: 'hi' }] });
+    await this.#served.apps.post.run(this.id, { messages: [{ type: 'human', content: 'hi' }] });
     const { body } = await this.send({ method: 'GET', path: '/state', body: undefined });
     const { checkpoint, tasks } = JSON.parse(body) as {
       readonly checkpoint: { readonly checkpoint_id: string };
@@ -143,9 +142,9 @@ test('no message, update, fork or command passes a question', {
       expect(status, JSON.stringify(each)).not.toBe(500);
     }
     expect(served.calls.filter((call) => call.startsWith('published'))).toEqual([]);
-    const values = (await served.apps['post']?.getState(thread.id))?.values;
-    expect(values?.['url']).not.toBe('https://posts.example/1');
-    const info = await served.apps['post']?.get(thread.id);
+    const values = (await served.apps.post.getState(thread.id)).values;
+    expect(values.url).not.toBe('https://posts.example/1');
+    const info = await served.apps.post.get(thread.id);
     expect(info?.status, JSON.stringify(attempts)).not.toBe('completed');
   });
   await fc.assert(property, { numRuns: SEQUENCES });

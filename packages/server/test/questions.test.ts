@@ -6,10 +6,16 @@ import { QUESTION } from './programs/graphs.ts';
 import { test } from './support/fixtures.ts';
 import { ServerProcess } from './support/ServerProcess.ts';
 import { appsOf } from './support/serveApps.ts';
+import { startBalancer } from './support/startBalancer.ts';
 
 // What was measured of other servers, and has to hold of this one: a question outlives its server, has one answer, and is
 // answered by nothing else.
 
+interface Told {
+  readonly event: string;
+  readonly data: unknown;
+  readonly id?: string;
+}
 const SAID = { messages: [{ type: 'human', content: 'hi' }] };
 const clientOf = (url: string): Client =>
   new Client({ apiUrl: url, apiKey: null, callerOptions: { maxRetries: 0 } });
@@ -134,18 +140,27 @@ test('a stock stream sees every event once, in order, over two kills of the serv
   dir,
   onTestFinished,
 }) => {
-  const options = { state: join(dir, 'state.sqlite'), world: join(dir, 'calls.txt'), mode: ['walk', '150'] };
-  const server = new ServerProcess(options);
+  const ports: number[] = [];
+  const balancer = await startBalancer(() => ports);
+  onTestFinished(() => balancer.close());
+  const server = new ServerProcess({
+    state: join(dir, 'state.sqlite'),
+    world: join(dir, 'calls.txt'),
+    mode: ['walk', '100'],
+    seenAs: balancer.port,
+  });
   onTestFinished(() => server.kill());
   await server.start();
-  const client = new Client({ apiUrl: server.url, apiKey: null });
+  ports.push(server.port);
+  const client = new Client({ apiUrl: `http://127.0.0.1:${balancer.port}`, apiKey: null });
   const { thread_id } = await client.threads.create();
   const seen: number[] = [];
   const ids: number[] = [];
-  for await (const { event, data, id } of client.runs.stream(thread_id, 'walk', {
+  const stream: AsyncIterable<Told> = client.runs.stream(thread_id, 'walk', {
     input: { steps: 12 },
     streamMode: ['custom'],
-  })) {
+  });
+  for await (const { event, data, id } of stream) {
     if (event !== 'custom') continue;
     seen.push((data as { readonly at: number }).at);
     ids.push(Number(id));

@@ -11,6 +11,11 @@ import { openChromium } from './support/chromium.ts';
 import { openShop, type Served, serve, test } from './support/fixtures.ts';
 import { unpackChromium } from './support/launchChromium.ts';
 
+/** The types of the DOM are not those of this project: those of React declare elements without members. */
+interface Link {
+  getAttribute(name: string): string | null;
+}
+
 /** What a model could write to have a browser do something, or a person see something else. */
 const HOSTILE = [
   '# Design',
@@ -110,7 +115,11 @@ describe('the page in Chromium', () => {
     expect(shown).toContain('⟨U+202E⟩eve');
     expect(await page.locator('img, script:not([src]), iframe').count()).toBe(0);
     expect(
-      await page.locator('article a').evaluateAll((links) => links.map((link) => link.getAttribute('href'))),
+      await page
+        .locator('article a')
+        .evaluateAll((links) =>
+          (links as unknown as readonly Link[]).map((link) => link.getAttribute('href')),
+        ),
     ).toEqual(['https://example.org/two']);
     expect(await article.locator('h2').first().textContent()).toContain('⟨U+202E⟩eman');
     expect(await page.locator('#reject').isDisabled()).toBe(true);

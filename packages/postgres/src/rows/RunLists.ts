@@ -54,7 +54,7 @@ export class RunLists {
     return row === undefined ? null : runRowSummary(row);
   }
 
-  /** Changes the metadata that a run is found by. False where there is no such run. @throws DevsError `STATE_IO` */
+  /** Changes the metadata that a run is found by. False for an unknown id. @throws DevsError `STATE_IO` */
   async updateMetadata(id: string, patch: RunInfo['metadata']): Promise<boolean> {
     const { schema } = this.#tables;
     return this.#tables.transaction(async (client) => {

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { isDevsError } from '@devs/core';
 import type { Access, OwnerFields } from '../access/Access.ts';
 import type { Assistants, Located } from '../apps/Assistants.ts';
-import type { Assistant } from '../apps/ServedApp.ts';
+import type { Assistant, ServedApp } from '../apps/ServedApp.ts';
 import { ApiError, invalid, notFound, notOffered } from '../http/ApiError.ts';
-import { latestCheckpointId } from '../threads/stateView.ts';
+import { checkpointView, latestCheckpointId } from '../threads/stateView.ts';
 import { assertId } from '../threads/threadId.ts';
 import type { RunBody } from './RunBody.ts';
 import { decideAll, type Response, responsesOf } from './resumeRun.ts';
@@ -146,15 +146,30 @@ async function fork(body: RunBody, checkpointId: string, run: Recorded): Promise
   const { access, assistant, thread } = run;
   const as = randomUUID();
   const fields = await access.demand('threads:create', { assistant: assistant.name });
-  await assistant.app.fork(thread, { as, checkpointId, by: access.principal });
   const forked = { ...run, thread: as };
+  const by = access.principal;
   if (body.input === undefined || body.input === null) {
+    await assistant.app.fork(thread, { as, checkpointId, by });
     return { ...startedRun(forked), run: turnId(as, await lastTurn(forked)) };
   }
-  // What the fork would go on with is what the input takes the place of.
-  await assistant.app.cancel(as, { by: access.principal });
+  const from = await beforeInput(assistant.app, thread, checkpointId);
+  if (from !== null) {
+    await assistant.app.fork(thread, { as, checkpointId: from, by });
+    // What the fork would go on with is what the input takes the place of.
+    await assistant.app.cancel(as, { by });
+  }
   await record({ ...body, multitask_strategy: 'enqueue' }, forked, { fields });
   return startedRun(forked);
+}
+
+/**
+ * Where a new input begins instead of the one that a checkpoint is about to take in: a client that edits a message names that
+ * checkpoint. `null` for the first input of a thread.
+ */
+async function beforeInput(app: ServedApp, thread: string, checkpointId: string): Promise<string | null> {
+  const { next, parentConfig } = await app.getState(thread, { checkpointId });
+  if (!next.includes('__start__')) return checkpointId;
+  return checkpointView(parentConfig)?.checkpoint_id ?? null;
 }
 
 interface RecordedAs {

@@ -59,7 +59,7 @@ describe('RemoteGraph of @langchain/langgraph', () => {
   test('has the state of a thread; at a question it throws, as against every server', async ({ served }) => {
     const post = new RemoteGraph({ graphId: 'post', url: served.url });
     const thread_id = crypto.randomUUID();
-    await served.apps['post']?.create(thread_id);
+    await served.apps.post.create(thread_id);
     const config = { configurable: { thread_id } };
     await expect(post.invoke({ messages: [{ type: 'human', content: 'hi' }] }, config)).rejects.toThrow(
       QUESTION,

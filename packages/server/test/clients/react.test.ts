@@ -88,7 +88,7 @@ describe('useStream of @langchain/langgraph-sdk', () => {
     await page.until(({ interrupt }) => interrupt !== undefined, 'the question');
     await page.now.submit({ messages: [human('publish nothing yet')] } as never).catch(() => {});
     await page.until((now) => now.error !== undefined, 'the refusal');
-    const { gates = [] } = (await served.apps['post']?.openGates()) ?? {};
+    const { gates } = await served.apps.post.openGates();
     expect(gates[0]?.artifact).toEqual({ question: QUESTION, draft: 'the first draft' });
     expect(served.calls).toEqual(['model']);
   });
@@ -125,7 +125,7 @@ describe('useStream of @langchain/react', () => {
     await page.until(({ interrupt }) => interrupt !== undefined, 'the question');
     void page.now.submit({ messages: [human('publish nothing yet')] } as never).catch(() => {});
     await page.until(({ error }) => error !== undefined, 'the refusal');
-    expect((await served.apps['post']?.openGates())?.gates).toHaveLength(1);
+    expect((await served.apps.post.openGates()).gates).toHaveLength(1);
     expect(served.calls).toEqual(['model']);
   });
 

@@ -19,6 +19,7 @@ interface State {
     readonly interrupts: readonly { readonly id: string; readonly value: unknown }[];
   }[];
   readonly checkpoint: { readonly checkpoint_id: string };
+  readonly parent_checkpoint: { readonly checkpoint_id: string } | null;
 }
 
 function clientOf(url: string) {
@@ -116,8 +117,9 @@ describe('what Agent Chat UI sends', () => {
     await say('hi');
     await say('again');
     const history = await json<readonly State[]>('POST', `/threads/${thread_id}/history`, { limit: 100 });
-    const before = history.find(({ values }) => (values['messages'] as readonly unknown[]).length === 2);
-    const { messages } = await say('else', { checkpoint_id: before?.checkpoint.checkpoint_id });
+    // As a page does: from before the state that has the message first.
+    const first = history.findLast(({ values }) => (values['messages'] as readonly unknown[]).length === 3);
+    const { messages } = await say('else', { checkpoint: first?.parent_checkpoint });
     expect((messages as readonly { readonly content: string }[]).map(({ content }) => content)).toEqual([
       'hi',
       'hello to you',

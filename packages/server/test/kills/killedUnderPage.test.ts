@@ -95,18 +95,24 @@ describe('a page that is open while processes are killed', () => {
   test('is told everything once, in order, by a server that is killed and started again', {
     timeout: longer(60_000, KILLS / 4),
   }, async ({ dir, onTestFinished, task, annotate }) => {
+    const ports: number[] = [];
+    const balancer = await startBalancer(() => ports);
+    onTestFinished(() => balancer.close());
     const server = new ServerProcess({
       state: join(dir, 'state.sqlite'),
       world: join(dir, 'calls.txt'),
       mode: ['walk', String(STEP_MS)],
+      seenAs: balancer.port,
     });
     onTestFinished(() => server.kill());
     await server.start();
+    ports.push(server.port);
     const killOne = async (): Promise<void> => {
       await server.kill();
       await server.start();
     };
-    await watchAll({ task, annotate }, server.url, { kills: KILLS, killOne });
+    const url = `http://127.0.0.1:${balancer.port}`;
+    await watchAll({ task, annotate }, url, { kills: KILLS, killOne });
   });
 
   test('is told everything once by two servers and two workers over PostgreSQL, any of which is killed', {

@@ -118,15 +118,12 @@ export function mailAgent(call: Call) {
     [{ calls: [{ id: 'call-1', name: 'send_mail', args: { to: 'ada' } }] }, { text: 'It is done.' }],
     () => call('model'),
   );
-  return createAgent({
-    model: model as never,
-    tools: [sendMail],
-    middleware: [
-      humanInTheLoopMiddleware({
-        interruptOn: { send_mail: { allowedDecisions: ['approve', 'edit', 'reject'] } },
-      }),
-    ],
-  });
+  const allowedDecisions = ['approve', 'edit', 'reject'] as const;
+  const approval = humanInTheLoopMiddleware({
+    interruptOn: { send_mail: { allowedDecisions: [...allowedDecisions] } },
+  } as never);
+  // Their types do not know `exactOptionalPropertyTypes`.
+  return createAgent({ model: model as never, tools: [sendMail], middleware: [approval as never] });
 }
 
 export const hello = (text = 'hello'): { messages: HumanMessage[] } => ({

@@ -1,4 +1,4 @@
-import { stdout } from 'node:process';
+import { exit, stdin, stdout } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { startServer } from '@langchain/langgraph-api/server';
 
@@ -16,3 +16,4 @@ const { host } = await startServer({
   ),
 });
 stdout.write(`READY http://${host}\n`);
+stdin.on('end', () => exit()).resume();

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { join } from 'node:path';
-import type { DurableApp, Principal } from '@devs/core';
+import type { Principal } from '@devs/core';
 import { durable } from '@devs/core/langgraph';
 import { serve } from '@hono/node-server';
 import { createServer, type ServerHandler, type ServerOptions } from '../../src/createServer.ts';
@@ -12,14 +12,14 @@ export const ADA: Principal = { kind: 'human', id: 'ada' };
 export interface Served {
   readonly url: string;
   readonly calls: readonly string[];
-  readonly apps: Readonly<Record<string, DurableApp>>;
+  readonly apps: ReturnType<typeof appsOf>;
   /** Asks the server without a socket. */
   readonly ask: (path: string, init?: RequestInit) => Promise<Response>;
   close(): Promise<void>;
 }
 
 /** The programs of the tests, durable over one file. */
-export function appsOf(file: string, call: Call): Readonly<Record<string, DurableApp>> {
+export function appsOf(file: string, call: Call) {
   return {
     echo: durable(echoGraph(call), { file, name: 'echo' }),
     steps: durable(stepsGraph(call), { file, name: 'steps' }),

@@ -1,10 +1,15 @@
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A port that leads to one of several, in turn: what stands before the servers of a cluster. */
+/**
+ * A port that leads to one of several, in turn: what stands before the servers of a cluster. While there is none, it holds what
+ * comes: a stock client gives up after a few attempts, and how long a process takes to start is not what is tested.
+ */
 export interface Balancer {
   readonly port: number;
   close(): void;
 }
+
+const AGAIN_MS = 25;
 
 /** @param ports - Of the servers; one that answers nobody is passed over. */
 export function startBalancer(ports: () => readonly number[]): Promise<Balancer> {
@@ -12,7 +17,10 @@ export function startBalancer(ports: () => readonly number[]): Promise<Balancer>
   let turn = 0;
   const lead = (from: Socket, left: readonly number[]): void => {
     const [port, ...others] = left;
-    if (port === undefined) return void from.destroy();
+    if (port === undefined) {
+      setTimeout(() => !from.destroyed && lead(from, inTurn()), AGAIN_MS);
+      return;
+    }
     const to = connect(port, '127.0.0.1');
     to.once('connect', () => {
       open.add(to);
@@ -29,13 +37,16 @@ export function startBalancer(ports: () => readonly number[]): Promise<Balancer>
       if (!open.has(to)) lead(from, others);
     });
   };
+  const inTurn = (): readonly number[] => {
+    const all = ports();
+    turn += 1;
+    return [...all.slice(turn % all.length), ...all.slice(0, turn % all.length)];
+  };
   const server = createServer((from) => {
     open.add(from);
     from.on('close', () => open.delete(from));
     from.on('error', () => from.destroy());
-    const all = ports();
-    turn += 1;
-    lead(from, [...all.slice(turn % all.length), ...all.slice(0, turn % all.length)]);
+    lead(from, inTurn());
   });
   return new Promise((resolve) => {
     server.listen(0, '127.0.0.1', () => {

@@ -28,7 +28,8 @@ export async function startReference(dir: string, { workers = 10 }: ReferenceOpt
   const child = spawn(process.execPath, args, {
     cwd: ROOT,
     env: { ...process.env, DEVS_TEST_WORLD: world, LOG_LEVEL: 'error' },
-    stdio: ['ignore', 'pipe', 'ignore'],
+    // It ends with whoever has started it.
+    stdio: ['pipe', 'pipe', 'ignore'],
   });
   const ended = once(child, 'exit');
   const url = await new Promise<string>((resolve, reject) => {

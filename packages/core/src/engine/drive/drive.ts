@@ -186,7 +186,7 @@ export interface DueWork<Result> {
 
 interface DueId {
   readonly id: string;
-  /** Drivers that died with it; a suspect has some. */
+  /** Drivers that died with it; a suspect has several. */
   readonly deaths: number;
 }
 

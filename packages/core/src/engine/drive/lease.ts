@@ -126,6 +126,12 @@ export async function nullIfBusy<T>(drive: () => Promise<T>): Promise<T | null> 
 const ROOM_WAIT_MS = 60_000;
 const LOOK_MS = 50;
 
+/**
+ * Whether a run may have ended its processes. One death proves little. A deployment or a kill stops every run of a process,
+ * and they go on side by side.
+ */
+export const isSuspect = (deaths: number): boolean => deaths > 1;
+
 /** What a process drives of one state file. */
 interface DriveRoom {
   /** Drives that are in hand or wait. */
@@ -148,7 +154,7 @@ interface RoomOptions {
 }
 
 /**
- * Room for a run in this process. One that drivers have died with, without progress, may be what they died of: it is driven by
+ * Room for a run in this process. A run with several dead drivers and without progress is suspect: it is driven by
  * a process that drives nothing else of the file, and nothing is driven beside it until it has made progress. Those with the
  * fewest deaths come first. What a node drives is part of its own run.
  *
@@ -187,7 +193,7 @@ async function enter(
 ): Promise<boolean> {
   const deaths = threads.deathsOf(id);
   const until = performance.now() + ROOM_WAIT_MS;
-  if (deaths > 0) room.waiting.set(id, deaths);
+  if (isSuspect(deaths)) room.waiting.set(id, deaths);
   try {
     while (!hasRoom(room, deaths) && performance.now() < until) {
       if (!waits || signals.some((signal) => signal?.aborted)) return false;
@@ -196,7 +202,7 @@ async function enter(
   } finally {
     room.waiting.delete(id);
   }
-  if (deaths > 0 && room.inHand.size === 0)
+  if (isSuspect(deaths) && room.inHand.size === 0)
     room.alone = { id, hasProgressed: () => (threads.get(id)?.recoveries ?? 0) === 0 };
   room.inHand.add(id);
   return true;
@@ -204,5 +210,5 @@ async function enter(
 
 function hasRoom({ inHand, alone, waiting }: DriveRoom, deaths: number): boolean {
   if (alone !== null && !alone.hasProgressed()) return false;
-  return deaths === 0 || (inHand.size === 0 && Math.min(...waiting.values()) >= deaths);
+  return !isSuspect(deaths) || (inHand.size === 0 && Math.min(...waiting.values()) >= deaths);
 }

@@ -37,7 +37,7 @@ export function recordTurn(
 const canFollow = (status: ThreadStatus): boolean =>
   status === 'completed' || status === 'failed' || status === 'cancelled';
 
-/** Begins the turn that waits longest, where the run has ended and nobody has it; a worker goes on with it. */
+/** Begins the turn that waits longest, if the run has ended and its lease is free; a worker goes on with it. */
 export function beginQueued(threadId: string, engine: RecordingEngine): void {
   const { threads, queue } = engine.store;
   const next = queue.next(threadId);

@@ -151,7 +151,7 @@ export async function cancelRun(
   return isNew ? endIfFree(threadId, engine) : afterBarrier(store.outlet, undefined);
 }
 
-/** What ends a run. */
+/** The parts that end a run. */
 export type CancellingEngine = RecordingEngine & Pick<Engine, 'leave'> & GraphParts;
 
 /** Records a request to cancel a run and those below it, in the caller's transaction. False for one that is known. */
@@ -166,7 +166,7 @@ export function requestCancel(
   return true;
 }
 
-/** Ends a run that was asked to and that nobody drives. */
+/** Ends a run with a request to cancel, if its lease is free. */
 export async function endIfFree(threadId: string, engine: CancellingEngine): Promise<void> {
   const { store } = engine;
   if (store.threads.driverOf(threadId) !== null) return afterBarrier(store.outlet, undefined);

@@ -20,7 +20,7 @@ export interface PauseOptions {
 /** How a run is cancelled. */
 export interface CancelOptions extends Pick<PauseOptions, 'by'> {
   /**
-   * Key of the turn to cancel: the one that the run stands in, or one that is queued and then never begins. Another one is left
+   * Key of the turn to cancel: the current one, or a queued one, which does not begin then. Another one stays
    * as it is. @defaultValue the one that the run stands in
    */
   readonly turn?: string;

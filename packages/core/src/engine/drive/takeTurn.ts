@@ -7,9 +7,9 @@ import { cancelRequest } from './stopRequests.ts';
 
 /** A turn for a run that may stand in another one. */
 export interface TurnBehind extends NextTurn {
-  /** LangGraph's word for what becomes of the one before: it ends by itself, or is cancelled. */
+  /** LangGraph's word: the turn before ends by itself, or is cancelled. */
   readonly strategy: 'enqueue' | 'interrupt';
-  /** Who starts it. */
+  /** The person at its start. */
   readonly by?: Principal | undefined;
 }
 
@@ -35,7 +35,7 @@ const interruptRequest = ({ key, by }: TurnBehind): CancelRequest => ({
   ...cancelRequest(by === undefined ? {} : { by }),
 });
 
-/** Takes a turn that a run was told of; one that is known stays as it is. */
+/** Records a turn that arrived as a signal; a known turn stays as it is. */
 export async function takeTurn(turn: TurnBehind, engine: CancellingEngine): Promise<void> {
   const { threadId, key, strategy } = turn;
   const { runs, inputs, queue } = engine.store;

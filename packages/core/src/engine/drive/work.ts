@@ -5,6 +5,7 @@ import { assertSameFile } from '../../db/fileIdentity.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
 import { type DueLook, type DueWork, driveIfDue, dueOf } from './drive.ts';
 import { workCriteria } from './due.ts';
+import { isSuspect } from './lease.ts';
 
 /** Options of `work`. */
 export interface WorkOptions<Result = object> {
@@ -75,7 +76,7 @@ class WorkLoop<Result extends object> {
   /** When the next look may be, on the clock of `performance`. */
   #restedAt = 0;
   #isLookDue = false;
-  /** A suspect: drivers have died with it. It is driven alone until it makes progress. */
+  /** A suspect: several drivers have died with it. It is driven alone until it makes progress. */
   #alone: string | null = null;
   #waitsAloneSince: number | null = null;
   /** Stops the runs in hand. */
@@ -105,10 +106,10 @@ class WorkLoop<Result extends object> {
       while (this.#hasRoom()) {
         const next = this.#found[0] ?? this.#look();
         if (next === undefined) return this.#restMs();
-        if (next.deaths > 0 && this.#inHand.size > 0) return this.#waitAlone();
+        if (isSuspect(next.deaths) && this.#inHand.size > 0) return this.#waitAlone();
         this.#found.shift();
         this.#waitsAloneSince = null;
-        if (next.deaths > 0) this.#alone = next.id;
+        if (isSuspect(next.deaths)) this.#alone = next.id;
         this.#take(next.id);
       }
     } catch (error) {

@@ -116,7 +116,7 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
     return this.arrived(this.#starts.begin(id, { ...givenTo(input, options), isHandedOver: true }));
   }
 
-  /** A turn for a run that others have, as it is told to them; `null` for one that is known already. */
+  /** A turn for a run of another process, as its signal; `null` for a known turn. */
   async turnBehind(
     id: string,
     input: Update | undefined,

@@ -33,14 +33,14 @@ export interface RunOptions
 /** Options of `start`, recorded with the run. */
 export interface RunStartOptions extends InvokeOptions, Pick<RunOptions, 'turn' | 'by'> {
   /**
-   * What becomes of a new turn while the run is in another one, in LangGraph's words: `reject` throws `INPUT_NOT_TAKEN`; `enqueue`
-   * records it, and it begins when that one has ended; `interrupt` cancels that one and those that are queued. Only in `start`.
+   * The fate of a new turn while the run is in another one, in LangGraph's words. `reject` throws `INPUT_NOT_TAKEN`. `enqueue`
+   * records it behind that one. `interrupt` cancels that one and the queued ones first. Only in `start`.
    * @defaultValue 'reject'
    */
   readonly multitaskStrategy?: MultitaskStrategy;
   /** Use before the run asks. Ignored for an existing run. @defaultValue the app's */
   readonly budget?: Budget;
-  /** Whose run it is, by name: finds the run, and no patch changes it. Ignored for an existing run. */
+  /** The owner of the run, by name: finds the run, and patches leave it. Ignored for an existing run. */
   readonly owner?: NewRunLabels['owner'];
 }
 

@@ -1,4 +1,4 @@
-// A gate as clients of LangGraph show an interrupt, and what they send back as the answer of the gate. Two shapes are in use:
+// A gate as clients of LangGraph show an interrupt, and their reply as the answer of the gate. Two shapes are in use:
 // `action_requests` with `review_configs` (LangChain's middleware, Agent Chat UI), and `action_request` with `config` (Agent Inbox).
 // An interrupt of the graph's own keeps the value that it was given.
 
@@ -8,7 +8,7 @@ import type { Gate } from './Gate.ts';
 
 type JsonRecord = Readonly<Record<string, unknown>>;
 
-/** What a client does at a gate, in the words of neither shape. */
+/** The act of a client at a gate, apart from either shape. */
 type ClientAnswer =
   | { readonly kind: 'yes' }
   | { readonly kind: 'no'; readonly text: string | undefined }
@@ -20,18 +20,18 @@ interface ClientForm {
   readonly name: string;
   readonly args: JsonRecord;
   readonly takes: readonly ClientAnswer['kind'][];
-  /** `null` for an act that this gate has no answer for. */
+  /** `null` for an act without an answer at this gate. */
   answer(act: ClientAnswer): JsonRecord | null;
 }
 
-/** The arguments of what is no object have this name. */
+/** The name of an artifact that is not an object, among arguments. */
 const WHOLE = 'artifact';
 
 /** A rejection needs words. */
 const REJECTED = 'Rejected.';
 const IGNORED = 'Ignored.';
 
-/** What guards and the pipeline go on with, and the text beside it. */
+/** The answers with which guards and the pipeline go on, and the text beside them. */
 const ACTIONS: Readonly<Partial<Record<Gate['kind'], { readonly yes: string; readonly text?: string }>>> = {
   task_failure: { yes: 'retry', text: 'guidance' },
   recursion_limit: { yes: 'continue' },
@@ -42,7 +42,7 @@ const ACTIONS: Readonly<Partial<Record<Gate['kind'], { readonly yes: string; rea
 
 /**
  * Returns a gate as LangGraph's clients take an interrupt. The `id` names the content that is shown: an answer that is sent
- * under it binds to that. The value of an `interrupt()` is what the graph gave; other gates have both shapes of the field in one
+ * under it binds to that. The value of an `interrupt()` stays as it is; other gates have both shapes of the field in one
  * object.
  *
  * @example
@@ -83,11 +83,11 @@ export function gateOfInterrupt<Of extends Gate>(interruptId: string, gates: rea
 }
 
 /**
- * Returns what a client of LangGraph resumes an interrupt with as the answer of its gate, for `decide`: `{ decisions: [one] }`,
- * a response of Agent Inbox (also in a list), an answer of `decide` itself, `true` or `false`. An `interrupt()` gets the value as
- * it is. The author is never read from it.
+ * Returns the resume value of a LangGraph client as the answer of its gate, for `decide`. It takes `{ decisions: [one] }`, a response
+ * of Agent Inbox, also in a list, an answer of `decide`, `true` and `false`. An `interrupt()` gets the value as it is. Its author
+ * is ignored.
  *
- * @throws DevsError `INVALID_ANSWER` for what is no answer of this gate, such as a chat message.
+ * @throws DevsError `INVALID_ANSWER` for anything else, such as a chat message.
  *
  * @example
  * ```ts
@@ -105,12 +105,12 @@ export function resumeAnswer(gate: Gate, resume: unknown): JsonRecord {
   return withoutAuthor(resume);
 }
 
-/** Who answers, and how, is said by whoever knows the client. */
+/** The caller knows the author. */
 function withoutAuthor({ by: _, via: __, withHidden: ___, ...answer }: JsonRecord): JsonRecord {
   return answer;
 }
 
-/** The *no* of a gate; `null` for an interrupt of the graph's own, which has none. */
+/** The rejection of a gate; `null` for an interrupt of the graph's own. */
 export const gateRefusal = (gate: Gate): JsonRecord | null =>
   isPlain(gate) ? null : formOf(gate).answer({ kind: 'no', text: IGNORED });
 
@@ -139,29 +139,36 @@ function breakpointForm({ artifact }: Gate): ClientForm {
 }
 
 function approvalForm(gate: Gate): ClientForm {
-  const { artifact, takes } = gate;
+  const { kind, artifact, takes } = gate;
   const call = toolCallOf(gate);
-  const isWhole = !isRecord(artifact);
-  const args = call?.args ?? (isWhole ? { [WHOLE]: artifact } : (artifact as JsonRecord));
-  const edited = (given: JsonRecord): unknown => (isWhole && call === null ? given[WHOLE] : given);
-  const yes = takes?.value === true ? [] : (['yes'] as const);
+  const given: readonly (readonly [ClientAnswer['kind'], boolean])[] = [
+    ['yes', takes?.value === undefined],
+    ['edit', takes?.edit === 'artifact' || call !== null],
+    ['text', takes?.value !== undefined],
+    ['no', true],
+  ];
+  const kinds = given.flatMap(([act, isTaken]) => (isTaken ? [act] : []));
+  const args = isRecord(artifact) ? artifact : { [WHOLE]: artifact };
   return {
-    name: call?.name ?? takes?.gate ?? gate.kind,
-    args,
-    takes: [
-      ...yes,
-      ...(takes?.edit === undefined ? [] : (['edit'] as const)),
-      ...(takes?.value === undefined ? [] : (['text'] as const)),
-      'no',
-    ],
-    answer: (act) => {
-      if (act.kind === 'no') return { approved: false, feedback: act.text ?? REJECTED };
-      if (act.kind === 'yes') return { approved: true };
-      if (act.kind === 'edit') return takes?.edit === undefined ? null : { edit: edited(act.args) };
-      if (takes?.value === undefined) return { approved: false, feedback: act.text };
-      return { value: typedText(act.text, gate.responseSchema) };
-    },
+    name: call?.name ?? takes?.gate ?? kind,
+    args: call?.args ?? args,
+    takes: kinds,
+    answer: (act) => (act.kind === 'edit' && !kinds.includes('edit') ? null : verdictOf(act, gate)),
   };
+}
+
+function verdictOf(act: ClientAnswer, { artifact, takes, responseSchema }: Gate): JsonRecord {
+  switch (act.kind) {
+    case 'yes':
+      return { approved: true };
+    case 'no':
+      return { approved: false, feedback: act.text ?? REJECTED };
+    case 'edit':
+      return { edit: isRecord(artifact) ? act.args : act.args[WHOLE] };
+    case 'text':
+      if (takes?.value === undefined) return { approved: false, feedback: act.text };
+      return { value: typedText(act.text, responseSchema) };
+  }
 }
 
 /** The call that a gate per tool call is about, where it shows that. */
@@ -225,7 +232,7 @@ const textOf = (artifact: unknown): string =>
     ? artifact
     : `\`\`\`json\n${JSON.stringify(artifact ?? null, null, 2)}\n\`\`\``;
 
-/** `null` for what is none of the shapes of the field. */
+/** `null` for another shape. */
 function actOf(resume: unknown): ClientAnswer | null {
   if (resume === true) return { kind: 'yes' };
   if (resume === false) return { kind: 'no', text: undefined };

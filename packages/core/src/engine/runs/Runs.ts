@@ -259,7 +259,7 @@ export interface Runs {
   /** Returns one run as `list` does, without opening its file; `null` for an unknown id. */
   get(id: string): Promise<RunInfo | null>;
   /**
-   * Puts members of the metadata of a run in the place of those of the same names, for lists. Nothing else of the run changes.
+   * Puts members of the metadata of a run in the place of those of the same names, for lists. The rest of the run stays.
    *
    * @throws DevsError `THREAD_NOT_FOUND`; `STATE_IO`.
    */

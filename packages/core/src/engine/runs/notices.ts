@@ -52,7 +52,7 @@ export function cancelNotice(id: string, options: CancelOptions): Notice<ToldFil
 
 type TurnSignal = Extract<RunSignal, { readonly kind: 'turn' }>;
 
-/** A turn as a run that others have is told of it. */
+/** A turn as a signal of its run. */
 export function turnSignal({ key, given, strategy, by }: TurnBehind): TurnSignal {
   const value = Buffer.from(given.bytes).toString('base64');
   const told = { kind: 'turn', key, type: given.type, value, strategy } as const;

@@ -14,6 +14,7 @@ import {
   dumpGiven,
   pickInvokeOptions,
 } from '../drive/runInput.ts';
+import type { NextTurn } from '../drive/queuedTurns.ts';
 import type { TurnBehind } from '../drive/takeTurn.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import { shouldYield, yieldToEventLoop } from '../execution/yieldToEventLoop.ts';
@@ -59,7 +60,7 @@ interface GivenToTurn {
   readonly turn: string | null;
   readonly by?: Principal | undefined;
   readonly budget?: Budget | undefined;
-  /** What becomes of it where the turn before has not ended. @defaultValue 'reject' */
+  /** Its fate while the turn before has not ended. @defaultValue 'reject' */
   readonly strategy?: MultitaskStrategy;
   /** Of a new run. */
   readonly owner?: NewRunLabels['owner'];
@@ -104,14 +105,18 @@ export class RunStarts {
     const { dumped, record } = await this.#prepare({ threadId, ...first });
     while (shouldYield()) await yieldToEventLoop(); // many may be started in one turn
     if (isFirst && store.commit((emit) => record(store, emit)).created) return;
-    if (turn === null) {
-      assertHadInput(threadId, store);
-      return assertFirstTurn(threadId, dumped, this.#engine);
-    }
-    if (isNew) await outsideGraphs(() => takeBetweenTurns(threadId, this.#engine));
-    const { isHandedOver = false, strategy = 'reject', by } = given;
-    if (!isHandedOver) assertNotQueued({ threadId, key: turn }, store);
-    return startTurn({ threadId, key: turn, given: dumped, isHandedOver, strategy, by }, this.#engine);
+    if (turn !== null) return this.#beginTurn({ threadId, key: turn, given: dumped }, { ...given, isNew });
+    assertHadInput(threadId, store);
+    return assertFirstTurn(threadId, dumped, this.#engine);
+  }
+
+  async #beginTurn(
+    next: NextTurn,
+    { isNew, isHandedOver = false, strategy = 'reject', by }: GivenToTurn & { readonly isNew: boolean },
+  ): Promise<void> {
+    if (isNew) await outsideGraphs(() => takeBetweenTurns(next.threadId, this.#engine));
+    if (!isHandedOver) assertNotQueued(next, this.#engine.store);
+    return startTurn({ ...next, isHandedOver, strategy, by }, this.#engine);
   }
 
   /**
@@ -240,16 +245,24 @@ export class RunStarts {
         },
       };
       const { thread, created } = createOrBegin(declared, store);
-      if (created) store.inputs.insert(threadId, dumped, turn);
-      if (created && turn !== null) this.#engine.streams.record(threadId, [turnBegun(turn)]);
-      if (created && isHandedOver) store.threads.signals.wake(threadId);
-      // One that was recorded before its input has an owner, or none.
+      if (created) this.#recordInput({ threadId, key: turn, given: dumped }, isHandedOver, store);
+      // The owner of a run that was recorded before its input stays.
       const owner = isKnown ? undefined : about.owner;
       if (created) store.labels.insert(threadId, labelsOf({ ...options, ...(owner && { owner }) }));
       if (created && redacted > 0) emit('SECRET_REDACTED', { place: 'input', count: redacted }, { threadId });
       return { thread, created };
     };
     return { dumped, record };
+  }
+
+  #recordInput(
+    { threadId, key, given }: Omit<NextTurn, 'key'> & { readonly key: string | null },
+    isHandedOver: boolean,
+    { inputs, threads }: EngineStore,
+  ): void {
+    inputs.insert(threadId, given, key);
+    if (key !== null) this.#engine.streams.record(threadId, [turnBegun(key)]);
+    if (isHandedOver) threads.signals.wake(threadId);
   }
 
   async prepareChild(threadId: string, input: unknown, given: InvokeOptions): Promise<PreparedRun> {

@@ -15,7 +15,7 @@ export interface NewRunLabels {
   /** Plain JSON by name, at most 64 KiB. */
   readonly metadata?: RunLabels['metadata'];
   readonly tags?: readonly string[];
-  /** Whose run it is: strings, finite numbers, booleans and `null`, by name. `updateMetadata` cannot change it. */
+  /** The owner of the run: strings, finite numbers, booleans and `null`, by name. `updateMetadata` cannot change it. */
   readonly owner?: RunLabels['owner'];
 }
 
@@ -39,7 +39,7 @@ export function assertLabels({ metadata = {}, tags = [], owner = {} }: NewRunLab
     throw new TypeError('tags must be a list of strings.');
 }
 
-/** @throws TypeError for what is no object of plain JSON; RangeError if it is too large. */
+/** @throws TypeError for metadata other than plain JSON; RangeError if it is too large. */
 export function assertMetadata(metadata: unknown): asserts metadata is Readonly<Record<string, LabelValue>> {
   if (!isRecord(metadata)) throw new TypeError('metadata must be an object.');
   for (const [name, value] of Object.entries(metadata)) {

@@ -35,11 +35,11 @@ interface GivenTurn extends AskedTurn {
   /** True leaves it to a worker at once; false says that the caller drives it. */
   readonly isHandedOver: boolean;
   readonly strategy: MultitaskStrategy;
-  /** Who starts it, and so ends the turn before. */
+  /** The person at its start, which may end the turn before. */
   readonly by?: Principal | undefined;
 }
 
-/** LangGraph's words for what becomes of a turn whose run is in another one. */
+/** LangGraph's words for a turn while the run is in another one. */
 export const MULTITASK_STRATEGIES = ['reject', 'enqueue', 'interrupt'] as const;
 
 export type MultitaskStrategy = (typeof MULTITASK_STRATEGIES)[number];
@@ -218,7 +218,7 @@ export function assertTurnKey(key: unknown): asserts key is string {
   }
 }
 
-/** @throws RangeError for one that is none; TypeError for another than `reject` without a key, which could not be told from others. */
+/** @throws RangeError for an unknown one; TypeError for another than `reject` without a key. */
 export function assertStrategy(strategy: MultitaskStrategy, turn: string | undefined): void {
   if (!MULTITASK_STRATEGIES.includes(strategy))
     throw new RangeError(

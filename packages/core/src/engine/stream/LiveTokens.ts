@@ -1,12 +1,12 @@
 import type { RestartedEvent, TokensChunk } from './StreamEvent.ts';
 
-/** What is told of models while they speak. */
+/** An event about a model while it speaks. */
 export type Provisional = TokensChunk | RestartedEvent;
 
 /** Provisional events that wait for their reader; a slower one misses the oldest ones. */
 const MAX_WAITING = 10_000;
 
-/** What models said and one reader has not read yet. */
+/** Pieces of messages that wait for one reader. */
 export class LiveTokens {
   readonly #subgraphs: boolean;
   /** With the newest lasting event at that time. */

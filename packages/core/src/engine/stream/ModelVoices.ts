@@ -20,7 +20,7 @@ type NewToken = Parameters<NonNullable<BaseCallbackHandler['handleLLMNewToken']>
 interface Call {
   readonly of: Omit<TokensChunk, 'data' | 'chunk' | 'piece'>;
   hasTokens: boolean;
-  /** That it has said. */
+  /** Of the call so far. */
   pieces: number;
   /** Of the message: that of its first piece. */
   messageId: string | undefined;
@@ -39,8 +39,8 @@ const UNSEEN_TAGS = new Set(['nostream', 'langsmith:nostream']);
 const OWN_METADATA = /^(?:__pregel_|lease_)/;
 
 /**
- * What chat models say while this process drives a run, piece by piece as they say it, for who reads the run here. In no file: when
- * the task that a model was asked in has ended, its result is what counts, and when it begins anew, it says all of it again.
+ * The messages of chat models in one drive of a run, piece by piece, for readers of the run in this process. They are not stored: the
+ * result of a task replaces them, and a task that begins anew streams them again.
  */
 export class ModelVoices extends BaseCallbackHandler {
   readonly name = 'ModelVoices';
@@ -132,7 +132,7 @@ export class ModelVoices extends BaseCallbackHandler {
     if (begun?.attempt !== of.attempt) return;
     begun.hasTold = true;
     const own = `run-${of.id}`;
-    // The id that the message has in the state: LangChain gives it this one where its provider gives none.
+    // The id that the message has in the state: LangChain gives it this one if its provider does not.
     const isNamed = message.id !== undefined && message.id !== null && message.id !== own;
     call.messageId ??= isNamed ? message.id : own;
     const piece = call.pieces;

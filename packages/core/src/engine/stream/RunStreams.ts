@@ -29,7 +29,7 @@ export class RunStreams {
   readonly #limits: Limits;
   readonly #placeHere: PlaceHere;
   readonly #recorders = new WeakMap<object, StreamRecorder>();
-  /** Who reads what models say, by run. */
+  /** Readers of messages, by run. */
   readonly #live = new Map<string, Set<LiveTokens>>();
   /** The models of the runs that this process drives. */
   readonly #voices = new Map<string, ModelVoices>();
@@ -89,7 +89,7 @@ export class RunStreams {
     for (const event of told) this.store.append(threadId, event, this.#keep);
   }
 
-  /** What models say in a drive of a run is heard here, until `end`. */
+  /** The messages of models in a drive of a run, until `end`. */
   voices(threadId: string): { readonly voices: ModelVoices; readonly end: () => void } {
     const voices = new ModelVoices(() => this.#live.get(threadId));
     this.#voices.set(threadId, voices);

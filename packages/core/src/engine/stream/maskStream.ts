@@ -40,7 +40,7 @@ export async function* maskStream<Event extends StreamEvent>(
   for (const text of texts.values()) yield* restOf(text);
 }
 
-/** What is masked as a text is not shown as it came, too. */
+/** The piece holds the same text unmasked. */
 function withoutPiece<Event extends StreamEvent>(event: Event): Event {
   if (event.mode !== 'messages') return event;
   const { chunk: _, metadata: __, ...shown } = event;

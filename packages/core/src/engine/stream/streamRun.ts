@@ -29,7 +29,7 @@ export interface StreamOptions<Mode extends StreamMode = StreamMode> {
   readonly overTurns?: boolean;
 }
 
-/** What a reader asks for. */
+/** Options of a reader. */
 export interface ReadOptions extends StreamOptions {
   /** Key of the turn to read: from its beginning, which may be still to come, to its end. @defaultValue the run */
   readonly turn?: string | undefined;
@@ -80,13 +80,17 @@ function streamQuery({
   if (unknown !== undefined) {
     throw new RangeError(`streamMode: unknown mode "${String(unknown)}", expected ${MODES.join(', ')}.`);
   }
-  if (typeof subgraphs !== 'boolean') throw new TypeError('subgraphs must be true or false.');
-  if (typeof overTurns !== 'boolean') throw new TypeError('overTurns must be true or false.');
+  assertFlags({ subgraphs, overTurns });
   if (overTurns && turn !== undefined) throw new TypeError('Expected either turn or overTurns.');
   if (after !== undefined && !(Number.isSafeInteger(after) && after >= 0)) {
     throw new RangeError(`Expected after to be a whole number of at least 0, got ${String(after)}.`);
   }
   return { modes: new Set(asked), subgraphs, after, turn, overTurns };
+}
+
+function assertFlags(flags: Readonly<Record<string, unknown>>): void {
+  for (const [name, flag] of Object.entries(flags))
+    if (typeof flag !== 'boolean') throw new TypeError(`${name} must be true or false.`);
 }
 
 /**
@@ -128,7 +132,7 @@ async function* readStream(
   }
 }
 
-/** Where a reader begins, once what it reads has begun; `null` where that will not be, or `signal` is aborted before. */
+/** The first position of a reader, once its turn has begun; `null` if the turn was cancelled, or `signal` is aborted before. */
 async function whenBegun(
   threadId: string,
   query: StreamQuery,
@@ -151,7 +155,7 @@ async function whenBegun(
 /**
  * The position before the first event that is read; `null` for a turn that has not begun.
  *
- * @throws DevsError `STREAM_NOT_KEPT` for a turn whose beginning is not kept.
+ * @throws DevsError `STREAM_NOT_KEPT` for a turn with a deleted beginning.
  */
 function beginOf(threadId: string, { turn, after }: StreamQuery, parts: StreamParts): number | null {
   const { store } = parts.streams;
@@ -162,7 +166,7 @@ function beginOf(threadId: string, { turn, after }: StreamQuery, parts: StreamPa
   throw notKept(threadId, store.lastSeq(threadId) === 0 ? 'not recorded' : 'trimmed', {});
 }
 
-/** Whether nothing is to come of what is read. */
+/** Whether the reader has come to its end. */
 function isReadOver(threadId: string, { turn, overTurns }: StreamQuery, { store }: StreamParts): boolean {
   if (overTurns) return store.threads.get(threadId) === null;
   const { status } = store.threads.require(threadId);
@@ -179,7 +183,7 @@ export interface StreamedSoFar {
   /** Position of the last one that was read, also of those that were not asked for. */
   readonly last: number;
   readonly isMore: boolean;
-  /** Whether no more will come. */
+  /** Whether this is the end. */
   readonly isOver: boolean;
 }
 

@@ -7,6 +7,7 @@ import { GitPackStore } from '../GitPackStore.ts';
 import { blobsOfTurn, type StoredState } from '../journaledState.ts';
 import { StepStore } from '../steps/StepStore.ts';
 import type { StepKey } from '../steps/stepRecords.ts';
+import { QueuedTurnStore } from '../threads/QueuedTurnStore.ts';
 import { ThreadInputStore } from '../threads/ThreadInputStore.ts';
 import { error, type ValueFinding } from './finding.ts';
 
@@ -40,6 +41,8 @@ const SELECT_RUNS_WITHOUT_INPUT = `
   SELECT thread_id FROM thread_inputs GROUP BY thread_id
   HAVING count(*) <> max(turn) OR max(iif(ended_as IS NULL, 0, turn)) = max(turn)`;
 
+const SELECT_QUEUES = 'SELECT DISTINCT thread_id FROM queued_turns';
+
 const SELECT_STREAMS = 'SELECT DISTINCT thread_id FROM stream_events';
 
 const SELECT_STANDS = 'SELECT thread_id FROM git_stands UNION SELECT thread_id FROM git_packs';
@@ -53,6 +56,7 @@ export function damagedValues(db: Database): readonly ValueFinding[] {
     ...damagedChannels(db),
     ...damagedSteps(db),
     ...damagedInputs(db),
+    ...damagedQueues(db),
     ...damagedStreams(db),
     ...damagedPacks(db),
     ...unreadableTurns(db),
@@ -82,6 +86,12 @@ function damagedInputs(db: Database): readonly ValueFinding[] {
     ...damaged,
     ...missing.map((id) => error('VALUE_MISSING', 'thread_inputs', `An input of run "${id}" is missing.`)),
   ];
+}
+
+function damagedQueues(db: Database): readonly ValueFinding[] {
+  const queue = new QueuedTurnStore(db);
+  const ids = prepare<[], string>(db, SELECT_QUEUES).pluck().all();
+  return ids.flatMap((id) => damageOf('queued_turns', () => queue.list(id)));
 }
 
 function damagedStreams(db: Database): readonly ValueFinding[] {

@@ -60,10 +60,10 @@ const SELECT_LAST = 'SELECT max(seq) FROM stream_events WHERE thread_id = ?';
 const SELECT_TURN =
   "SELECT seq FROM stream_events WHERE thread_id = ? AND scope = 'turn ' || ? AND ordinal = 0";
 
-/** The table has no mode of its own for the beginning of a turn: its row is an `end` in a scope that no end has. */
+/** A row of mode `end` in this scope is the beginning of a turn: the table knows few modes. */
 const TURN_SCOPE = 'turn ';
 
-/** The scope in which the beginning of a turn is told, by its key. */
+/** The scope of the beginning of a turn, by its key. */
 export const turnScope = (turn: string): string => `${TURN_SCOPE}${turn}`;
 
 const TRIM = 'DELETE FROM stream_events WHERE thread_id = ? AND seq <= ?';

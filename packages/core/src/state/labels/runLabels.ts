@@ -17,7 +17,7 @@ export interface RunLabels {
   readonly metadata: Readonly<Record<string, LabelValue>>;
   /** In the order of their characters, each once. */
   readonly tags: readonly string[];
-  /** Whose run it is, by name; absent where nothing was said. Only the program that starts the run writes it. */
+  /** The owner of the run, by name; absent without one. Only the program that starts the run writes it. */
   readonly owner?: Readonly<Record<string, string | number | boolean | null>>;
 }
 
@@ -48,7 +48,7 @@ export function labelsOf({
   };
 }
 
-/** What marks a label as one of the owner. */
+/** Marks a label as one of the owner. */
 const OF_OWNER = 'owner';
 
 /** As they are stored: JSON, `[tag]`, `[name, value]`, or `[name, value, 'owner']`. */

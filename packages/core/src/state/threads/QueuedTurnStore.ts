@@ -41,7 +41,7 @@ const DELETE = 'DELETE FROM queued_turns WHERE thread_id = ? AND turn_key = ?';
 
 /**
  * Rows of `queued_turns`: turns that are to begin when the one before has ended, in this order, and those that were cancelled
- * meanwhile, so that their keys stay known. Opens no transaction of its own.
+ * meanwhile, so that their keys stay known. Works in the caller's transaction.
  */
 export class QueuedTurnStore {
   readonly #db: Database;
@@ -60,12 +60,12 @@ export class QueuedTurnStore {
     prepare<[object]>(this.#db, INSERT).run(row);
   }
 
-  /** @throws DevsError `STATE_CORRUPT` if it is not what was inserted. */
+  /** @throws DevsError `STATE_CORRUPT` if the row was changed. */
   find(threadId: string, key: string): QueuedTurn | null {
     return this.#select(threadId, 'AND turn_key = @key', { key })[0] ?? null;
   }
 
-  /** The one that begins next; `null` where none waits. @throws DevsError as {@link find}. */
+  /** The one that begins next, if any. @throws DevsError as {@link find}. */
   next(threadId: string): QueuedTurn | null {
     return this.#select(threadId, 'AND dropped_at IS NULL ORDER BY position LIMIT 1')[0] ?? null;
   }
@@ -75,7 +75,7 @@ export class QueuedTurnStore {
     return this.#select(threadId, 'ORDER BY position');
   }
 
-  /** Cancels the one of a key, or with `null` all; false where none waits. */
+  /** Cancels the one of a key, or with `null` all; false if the queue has not got it. */
   drop(threadId: string, key: string | null): boolean {
     return prepare<[object]>(this.#db, DROP).run({ threadId, key, now: this.#now() }).changes > 0;
   }

@@ -49,6 +49,27 @@ const A_WHILE = 200;
 const aWhile = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, A_WHILE));
 
 describe('a run whose driver has died', () => {
+  test('once goes on at once, beside the others that were in that process', async ({ db }) => {
+    const hold = waiting();
+    const begun: string[] = [];
+    const own = app(db, async (run) => {
+      begun.push(run);
+      await hold.promise;
+    });
+    const ids = ['held', 'left-1', 'left-2', 'left-3'];
+    for (const id of ids) await own.start(id, {});
+    for (const id of ids.slice(1)) dies(db, id);
+    const stop = new AbortController();
+    const worked = own.work({ signal: stop.signal });
+    while (begun.length < ids.length) await new Promise(setImmediate);
+    expect(begun.toSorted()).toEqual(ids);
+    hold.keep();
+    stop.abort();
+    await worked;
+  });
+});
+
+describe('a run whose drivers have died', () => {
   test('waits until its process drives nothing else, and is alone until it has made progress', async ({
     db,
   }) => {
@@ -64,7 +85,7 @@ describe('a run whose driver has died', () => {
       };
     const own = app(db, acts('first'), acts('second'));
     for (const id of ['good', 'left', 'later']) await own.start(id, {});
-    dies(db, 'left');
+    dies(db, 'left', 2);
     const runs = [own.run('good')];
     await aWhile();
     runs.push(own.run('left'));
@@ -89,9 +110,9 @@ describe('a run whose driver has died', () => {
   }) => {
     const hold = waiting();
     const own = app(db, (run) => (run === 'held' ? hold.promise : Promise.resolve()));
-    for (const id of ['held', 'left-twice', 'left-once']) await own.start(id, {});
+    for (const id of ['held', 'left-more', 'left-twice']) await own.start(id, {});
+    dies(db, 'left-more', 3);
     dies(db, 'left-twice', 2);
-    dies(db, 'left-once');
     const held = own.run('held');
     await aWhile();
     expect(await own.runDue()).toEqual({ driven: [], refused: [] });
@@ -99,8 +120,8 @@ describe('a run whose driver has died', () => {
     await held;
     const { driven } = await own.runDue();
     expect(driven.map(({ id, status }) => [id, status])).toEqual([
-      ['left-once', 'completed'],
       ['left-twice', 'completed'],
+      ['left-more', 'completed'],
     ]);
   });
 
@@ -108,13 +129,13 @@ describe('a run whose driver has died', () => {
     const [hold, leaving] = [waiting(), new AbortController()];
     const own = app(db, (run) => (run === 'held' ? hold.promise : Promise.resolve()));
     for (const id of ['held', 'left']) await own.start(id, {});
-    dies(db, 'left');
+    dies(db, 'left', 2);
     const held = own.run('held');
     const left = own.run('left', undefined, { drain: leaving.signal });
     await aWhile();
     leaving.abort();
     expect(await left).toMatchObject({ status: 'running', reason: 'it is not due' }); // as its driver has left it
-    expect(new ThreadStore(db).deathsOf('left')).toBe(1);
+    expect(new ThreadStore(db).deathsOf('left')).toBe(2);
     hold.keep();
     await held;
   });

@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { listOf } from '../../../../test/support/listOf.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
+import { damagedValues } from '../../../state/doctor/damagedValues.ts';
 import { durable } from '../../app/durable.ts';
 import type { StreamEvent } from '../../stream/StreamEvent.ts';
 
@@ -135,6 +136,7 @@ describe('a queued turn', () => {
     await app.start('chat', { log: ['2'] }, enqueue('t-2'));
     db.prepare("UPDATE queued_turns SET turn_key = 't-9'").run();
     await expect(app.turns('chat')).rejects.toMatchObject({ code: 'STATE_CORRUPT' });
+    expect(damagedValues(db)).toMatchObject([{ code: 'VALUE_DAMAGED' }]);
   });
 
   test('is executed once by two workers, however often each process looks', async ({ db, dbPath }) => {
