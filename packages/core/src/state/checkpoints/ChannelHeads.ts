@@ -37,7 +37,7 @@ export class ChannelHeads {
     return this.#namespaces.get(key) ?? this.#remember(key, this.#loadBlobs(namespace));
   }
 
-  /** The file has no checkpoint of a namespace: what its channels held is not asked for. */
+  /** A namespace without a checkpoint: its channels are empty. */
   begin(namespace: NamespaceKey): void {
     const key = keyOf(namespace);
     if (this.#namespaces.get(key) === undefined) this.#remember(key, []);
