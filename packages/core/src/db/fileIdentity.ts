@@ -60,7 +60,7 @@ export function assertSameFile(db: Database): void {
   if (known.wal !== undefined) assertSameLog(known, known.wal);
 }
 
-/** {@link assertSameFile} after a commit of this connection, whose log {@link assertIntactFile} then knows. */
+/** {@link assertSameFile} after a commit of this connection, and remembers the length of its log for {@link assertIntactFile}. */
 export function assertCommitted(db: Database): void {
   const known = watched.get(db);
   if (known === undefined) return;

@@ -22,7 +22,7 @@ interface NamespaceHeads {
 /** Namespaces whose channels are remembered; the file knows the others. */
 const REMEMBERED_NAMESPACES = 64;
 
-/** What a connection stored last in the channels of a namespace, so that a checkpoint asks the file for none of them. */
+/** What a connection stored last in the channels of a namespace, so that a checkpoint reads them from memory. */
 export class ChannelHeads {
   readonly #loadBlobs: (key: NamespaceKey) => readonly (readonly [channel: string, blobId: number])[];
   readonly #namespaces = new RecentMap<string, NamespaceHeads>(REMEMBERED_NAMESPACES);
