@@ -60,7 +60,7 @@ export function assertSameFile(db: Database): void {
   if (known.wal !== undefined) assertSameLog(known, known.wal);
 }
 
-/** {@link assertSameFile} after a commit of this connection, whose log {@link assertIntactFile} then knows. */
+/** {@link assertSameFile} after a commit of this connection, and remembers the length of its log for {@link assertIntactFile}. */
 export function assertCommitted(db: Database): void {
   const known = watched.get(db);
   if (known === undefined) return;
@@ -99,7 +99,7 @@ export function assertIntactFile(db: Database): void {
   if (known === undefined) return;
   assertIntact(db, known);
   if (known.wal === undefined) return;
-  // As long as after the last commit: nothing was cut off, and what others have written since lies in it.
+  // As long as after the last commit, so not cut off. Commits of others since then lie in it.
   const isAsLeft = known.logged !== null && statOf(logOf(known.path))?.size === known.logged;
   if (!isAsLeft && isLogTruncated(db, known.path)) throw fileReplaced(known.path);
 }

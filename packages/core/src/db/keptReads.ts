@@ -47,7 +47,7 @@ export function commitsOfOthers(db: Database): number {
   return commits;
 }
 
-/** What a connection knows of tables that nobody has written since, but for itself and with the knowledge. */
+/** A fact about tables, known until they are written in a way that may change it. */
 export class TableKnowledge<T> {
   readonly #db: Database;
   readonly #tables: readonly string[];
@@ -68,12 +68,12 @@ export class TableKnowledge<T> {
 
   set(value: T): void {
     const [others, own] = [commitsOfOthers(this.#db), writesTo(this.#db, this.#tables)];
-    // Of a transaction that somebody else has begun, nobody tells whether it was undone.
+    // The end of a transaction that `transaction` has not begun is unknown here.
     const isTold = !this.#db.inTransaction || openParts(this.#db) !== null;
     this.#known = isTold ? { value, others, own } : null;
   }
 
-  /** Does a write that leaves what is known as it is. */
+  /** Does a write that leaves the fact true. */
   keeping<R>(write: () => R): R {
     const value = this.get();
     const result = write();
@@ -101,7 +101,7 @@ export function keepRead(db: Database, { threadId, name, tables }: KeptRows, val
   reads?.set(name, { value, others: commitsOfOthers(db), own: writesTo(db, tables) });
 }
 
-/** What {@link readKept} would not have to read. */
+/** A value that {@link readKept} would return without reading. */
 export function knownRead(db: Database, { threadId, name, tables }: KeptRows): unknown {
   const known = keptOf.get(db)?.get(threadId)?.reads.get(name);
   const isKnown = known?.own === writesTo(db, tables) && known.others === commitsOfOthers(db);

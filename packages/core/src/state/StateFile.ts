@@ -139,7 +139,7 @@ export class StateFile {
     });
   }
 
-  /** {@link commitUnder}, undone with the transaction around it alone: what it throws must not be caught there. */
+  /** {@link commitUnder}, undone with the transaction around it alone: its errors must not be caught there. */
   withinUnder<T>(at: WriteScope, work: (emit: EventSink['emit']) => T): T {
     if (!this.db.inTransaction) return this.commitUnder(at, work);
     this.fenceOf(at).assertInTx();

@@ -97,7 +97,7 @@ interface DueTasks {
   readonly isAnew?: boolean;
   /** Whether the input of the turn is given. @defaultValue false */
   readonly isInput?: boolean;
-  /** Whether there is no checkpoint yet. @defaultValue false */
+  /** Whether its first checkpoint is to come. @defaultValue false */
   readonly isFirst?: boolean;
 }
 
@@ -335,7 +335,7 @@ export class ClaimedRun {
   /**
    * A graph that stands where it stood would be driven for ever; what was asked of the run meanwhile is looked at first.
    *
-   * @param before - Where it stood; `null` where there was no checkpoint.
+   * @param before - Where it stood; `null` before its first checkpoint.
    */
   async #endIfStuck(before: string | null): Promise<SessionOutcome | null> {
     const { saver, store } = this.#engine;

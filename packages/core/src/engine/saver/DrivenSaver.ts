@@ -164,7 +164,7 @@ export class DrivenSaver extends SqliteSaver {
     return this.#store.writesLate(lease) && writes.every(([channel]) => !PROMPT_CHANNELS.has(channel));
   }
 
-  /** A driver has settled its run: what it knows of the latest checkpoint is kept as rows that were read. */
+  /** A driver has settled its run: the latest checkpoint that it knows is kept as rows that were read. */
   left(lease: FencedLease): void {
     const snapshot = this.#memories.get(lease)?.latest();
     if (snapshot != null) keepRead(this.#db, latestRead(lease.threadId), snapshot);

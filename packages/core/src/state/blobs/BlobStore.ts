@@ -48,10 +48,10 @@ const MIN_SPLICED_SIZE = 512;
 /** Bytes a row takes in the file besides its value; counted so that tiny edits do not make endless chains. */
 const ROW_BYTES = 96;
 
-/** Values whose ids are remembered: a result is stored again as a write, a channel and a field of the journal. */
+/** Ids of values that are remembered: a result is stored again as a write, a channel and a field of the journal. */
 const REMEMBERED_IDS = 256;
 
-/** What a connection knows of `state_blobs`. */
+/** Rows of `state_blobs` that a connection has put or found. */
 interface KnownBlobs {
   /** By their SHA-256, in hex. */
   readonly ids: RecentMap<string, number>;

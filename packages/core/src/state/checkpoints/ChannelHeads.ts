@@ -22,7 +22,7 @@ interface NamespaceHeads {
 /** Namespaces whose channels are remembered; the file knows the others. */
 const REMEMBERED_NAMESPACES = 64;
 
-/** What a connection stored last in the channels of a namespace, so that a checkpoint asks the file for none of them. */
+/** What a connection stored last in the channels of a namespace, so that a checkpoint reads them from memory. */
 export class ChannelHeads {
   readonly #loadBlobs: (key: NamespaceKey) => readonly (readonly [channel: string, blobId: number])[];
   readonly #namespaces = new RecentMap<string, NamespaceHeads>(REMEMBERED_NAMESPACES);
@@ -37,7 +37,7 @@ export class ChannelHeads {
     return this.#namespaces.get(key) ?? this.#remember(key, this.#loadBlobs(namespace));
   }
 
-  /** The file has no checkpoint of a namespace: what its channels held is not asked for. */
+  /** A namespace without a checkpoint: its channels are empty. */
   begin(namespace: NamespaceKey): void {
     const key = keyOf(namespace);
     if (this.#namespaces.get(key) === undefined) this.#remember(key, []);

@@ -165,7 +165,7 @@ export class GraphCheckpointStore {
     }
   }
 
-  /** Rows that are not there yet. @returns How many were not. */
+  /** Inserts the missing ones of these rows. @returns Their number. */
   #insertRows<Row extends object>({ insert, columns }: sql.Rows<Row>, rows: readonly Row[]): number {
     let inserted = 0;
     for (let at = 0; at < rows.length; at += sql.ROWS_AT_ONCE) {

@@ -147,7 +147,7 @@ const THIS_CHECKPOINT =
 
 /** Places in the order of checkpoints. */
 export interface CheckpointPlace {
-  /** Of its row; `null` where it has none. */
+  /** Of its row; `null` without one. */
   readonly own: number | null;
   /** Of the last one; 0 without any. */
   readonly newest: number;
@@ -169,7 +169,7 @@ const NEW_CHECKPOINT = `
     (@seq, @threadId, @checkpointNs, @checkpointId, @parentId, @type, @checkpoint, @metadataType, @metadata, @sha256,
      @rowSha256, (SELECT count(*) FROM checkpoint_writes WHERE ${THIS_CHECKPOINT}))`;
 
-/** Nothing where its row or its place is taken. */
+/** Inserts a row unless its key or its place is taken. */
 export const INSERT_CHECKPOINT = `${NEW_CHECKPOINT} ON CONFLICT DO NOTHING`;
 
 export const UPSERT_CHECKPOINT = `${NEW_CHECKPOINT}
@@ -234,7 +234,7 @@ export const SELECT_SEQ = `
 /** Rows that are inserted together, one statement for each number of them. */
 export const ROWS_AT_ONCE = 16;
 
-/** How rows of a table are inserted, those aside that are there. */
+/** How missing rows of a table are inserted. */
 export interface Rows<Row> {
   readonly insert: (count: number) => string;
   /** Of each row, in the order of its values. */

@@ -34,8 +34,8 @@ export interface StepStoreOptions extends StoreOptions {
 const NO_REFUSAL = { codec: null, resultJson: null, resultSha256: null, seal: null };
 
 /**
- * Results up to this many bytes lie in the row. A larger one is a blob: what the node writes of it is often the same one, and a
- * row above some 1,000 bytes would need a page of its own.
+ * Results up to this many bytes lie in the row. A larger one is a blob, often the same as a channel of the node. A row above some
+ * 1,000 bytes would need a page of its own.
  */
 const INLINE_RESULT_BYTES = 512;
 

@@ -150,7 +150,7 @@ export class ThreadInputStore {
     if (this.#update.run(inputRow(threadId, input)).changes === 0) throw inputCorrupt(threadId, 'is missing');
   }
 
-  /** A checkpoint holds the input of the latest turn: in the transaction of that checkpoint. Of a first one, it says so itself. */
+  /** A checkpoint holds the input of the latest turn: in the transaction of that checkpoint. For a first turn, the checkpoint is enough. */
   markTaken(threadId: string): void {
     if (this.#latest(threadId)?.turn === 1) return;
     this.#markTaken.run({ threadId, now: this.#now() });

@@ -82,7 +82,7 @@ export class ThreadStore {
   readonly #policies: DeclaredPolicies;
   /** They are counted as a lease begins: to reset them once is enough. */
   readonly #reset: OnceUnderLease;
-  /** There were none as it began. */
+  /** Recoveries were 0 as it began. */
   readonly #uncounted: OnceUnderLease;
   readonly #insert: Statement<[object], ThreadRow>;
   readonly #selectLease: Statement<[string], LeaseRow>;
