@@ -186,7 +186,7 @@ describe('LangGraph in the published command', () => {
     writeFileSync(join(langchain, 'package.json'), '{ "type": "module", "exports": { "./*": "./*.js" } }');
     writeFileSync(join(langchain, 'chat_models', 'universal.js'), MODEL);
     const dir = fresh();
-    const env = { OPENAI_API_KEY: 'not-a-real-key' };
+    const env = { OPENAI_API_KEY: 'key' };
     const loaded = loadedBy(dir, started('openai:gpt-5'), { ends: FAILS, env });
     expect(loaded.filter((path) => path.includes('node_modules/langchain/'))).not.toEqual([]);
     expect(copies(loaded)).toEqual(['installed']);
@@ -207,7 +207,7 @@ describe('LangGraph in the published command', () => {
       cwd: process.cwd(), signal: new AbortController().signal }`;
     writeFileSync(
       program,
-      `import { main } from './dist/index.js'; process.exitCode = await main(process.argv.slice(2), ${io});`,
+      `import { main } from './dist/index.js'; main(process.argv.slice(2), ${io}).then((code) => process.exit(code));`,
     );
     expect(copies(loadedBy(fresh(), started('none'), { ends: WAITS, program }))).toEqual(['installed']);
   });
