@@ -144,6 +144,9 @@ describe('the published command', () => {
   });
 });
 
+/** On a machine with much else to do; a second each on an idle one. */
+const THREE_PROCESSES_MS = 180_000;
+
 /** A run that waits at its first gate. */
 const WAITS = 75;
 /** One whose agents cannot work. */
@@ -173,14 +176,18 @@ describe('LangGraph in the published command', () => {
     ...(loaded.some((path) => LANGGRAPH.test(path) && path.includes('/langgraph/')) ? ['installed'] : []),
   ];
 
-  test('is the one inside for a run without models, from its start to what follows a decision', () => {
+  test('is the one inside for a run without models, from its start to what follows a decision', {
+    timeout: THREE_PROCESSES_MS,
+  }, () => {
     const dir = fresh();
     expect(copies(loadedBy(dir, started('none'), { ends: WAITS }))).toEqual(['inside']);
     expect(copies(loadedBy(dir, ['resume', 'csv'], { ends: WAITS }))).toEqual(['inside']);
     expect(copies(loadedBy(dir, ['approve', 'csv', '--go'], { ends: WAITS }))).toEqual(['inside']);
   });
 
-  test('is the installed one for models, whose packages share its @langchain/core', () => {
+  test('is the installed one for models, whose packages share its @langchain/core', {
+    timeout: THREE_PROCESSES_MS,
+  }, () => {
     const langchain = join(made, 'node_modules', 'langchain');
     mkdirSync(join(langchain, 'chat_models'), { recursive: true });
     writeFileSync(join(langchain, 'package.json'), '{ "type": "module", "exports": { "./*": "./*.js" } }');
