@@ -21,6 +21,6 @@ export interface Io {
   readonly abort?: AbortSignal;
   /** Called by a command that ends its calls on its own schedule, so that SIGTERM does not. */
   readonly drainsAlone?: () => void;
-  /** The process is there for this command and ends with it. */
+  /** The process ends with this command. */
   readonly isWholeProcess?: true;
 }

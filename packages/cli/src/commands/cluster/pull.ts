@@ -22,7 +22,7 @@ export function addPull(program: Command, start: Start, options?: CommandOptions
 }
 
 async function pull(id: string, file: string | undefined, session: Session): Promise<ExitCode> {
-  // With LangGraph, which a worker of one's own app would have twice.
+  // It loads LangGraph. A worker's app brings its own.
   const { pullRun } = await import('../../project/moveRun.ts');
   const from = namedCluster(session).shown;
   const pulled = await pullRun({ id, file }, session);

@@ -33,7 +33,7 @@ export function addPush(program: Command, start: Start, options?: CommandOptions
 }
 
 async function push(id: string, { file, graph, tenant, by }: PushFlags, session: Session): Promise<ExitCode> {
-  // With LangGraph, which a worker of one's own app would have twice.
+  // It loads LangGraph. A worker's app brings its own.
   const { pushRun } = await import('../../project/moveRun.ts');
   const { shown } = namedCluster(session);
   const place = tenant === undefined ? {} : { tenant };
