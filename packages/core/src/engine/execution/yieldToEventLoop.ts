@@ -12,6 +12,8 @@ const FEW_NODES = 10;
 // Over all runs of the process: its event loop is one.
 let turnedAt = performance.now();
 let isTurning = false;
+/** First come, first served: one that works on and on must not pass the others. */
+const waiting: (() => void)[] = [];
 /** By run. */
 const nodesInHand = new Map<string, number>();
 
@@ -43,11 +45,20 @@ export const shouldYield = (sliceMs = SLICE_MS): boolean => performance.now() - 
  * Those that wait go on in the order in which they came, each in a callback of its own: it works up to its next wait before the next
  * one checks the time. Else all would pass the check together, and work far beyond it.
  */
-export async function yieldToEventLoop(): Promise<void> {
+export function yieldToEventLoop(): Promise<void> {
+  return new Promise((goOn) => {
+    waiting.push(goOn);
+    void releaseNext();
+  });
+}
+
+/** One for each that waits. */
+async function releaseNext(): Promise<void> {
   do {
     if (!isTurning) void nextTurn(); // its callback comes first
     await setImmediate();
   } while (shouldYield());
+  waiting.shift()?.();
 }
 
 async function nextTurn(): Promise<void> {

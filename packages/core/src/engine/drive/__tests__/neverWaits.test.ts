@@ -84,13 +84,17 @@ describe('a graph that never waits', () => {
         .prepare("SELECT lease_expires_mono FROM threads WHERE thread_id = 'run'")
         .pluck();
       const first = { expiry: undefined as unknown, refused: undefined as Promise<unknown> | undefined };
+      let isRefused = false; // the other one waits for its turn of the event loop
       const isRenewed = (): boolean => {
         first.expiry ??= expiry.get();
-        if (first.expiry === expiry.get()) return false;
-        first.refused = durable(looping(Boolean), { db: elsewhere })
+        if (first.expiry === expiry.get() && first.refused === undefined) return false;
+        first.refused ??= durable(looping(Boolean), { db: elsewhere })
           .run('run')
-          .catch((error: unknown) => error);
-        return true;
+          .catch((error: unknown) => error)
+          .finally(() => {
+            isRefused = true;
+          });
+        return isRefused;
       };
       await durable(looping(isRenewed), { db, guards }).run('run', {});
       expect(await first.refused).toMatchObject({ code: 'THREAD_BUSY' });

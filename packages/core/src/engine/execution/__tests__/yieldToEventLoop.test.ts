@@ -69,6 +69,25 @@ describe('the turn of the event loop', () => {
     expect(time.longest).toBeLessThan(SLICE_MS + WORK_MS);
   });
 
+  test('is given to one that waits behind another which works on and on', async () => {
+    const time = new WorkedTime();
+    let hasCome = false;
+    const endless = async (): Promise<number> => {
+      for (let slices = 0; ; slices += 1) {
+        if (hasCome || slices > 20) return slices;
+        time.work(SLICE_MS);
+        while (shouldYield()) await yieldToEventLoop();
+      }
+    };
+    const beat = async (): Promise<void> => {
+      while (shouldYield()) await yieldToEventLoop();
+      hasCome = true;
+    };
+    const [slices] = await Promise.all([endless(), beat()]);
+    time.stop();
+    expect(slices).toBeLessThanOrEqual(3);
+  });
+
   test('comes for others while many runs are taken up, and their calls return, at once', async ({ db }) => {
     const time = new WorkedTime();
     interceptStatements(db, (work) => {
