@@ -63,7 +63,7 @@ const PLACES = {
 } as const;
 
 /** Answers one question after the other; returns what the run came to, as text. */
-async function answerAll(app: DurableApp<unknown, never>, input: unknown): Promise<string> {
+async function answerAll(app: DurableApp<unknown, unknown, never>, input: unknown): Promise<string> {
   let { gates, ...result } = await app.run('run', input as never);
   for (const question of questions) {
     const gate = only(gates);
