@@ -83,7 +83,7 @@ function pastFrontDoors() {
     name: 'past front doors',
     setup: (build) =>
       build.onLoad(
-        { filter: /[\\/]packages[\\/](?:agents|cli|core|ui)[\\/]src[\\/].*\.ts$/ },
+        { filter: /[\\/]packages[\\/](?:agents|cli|core|server|ui)[\\/]src[\\/].*\.ts$/ },
         ({ path }) => ({
           contents: readFileSync(path, 'utf8').replace(LIST, direct),
           loader: 'ts',

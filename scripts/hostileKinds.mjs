@@ -48,7 +48,7 @@ export const KINDS = [
       { path: 'packages/server/test/hostile.test.ts' },
       { path: 'packages/server/test/nothingPasses.test.ts' },
       {
-        path: 'packages/server/test/questions.test.ts',
+        path: 'packages/server/test/questions.traces.test.ts',
         titles: /takes one of two|no late no|a yes to the old one|not answered by a message/,
       },
     ],

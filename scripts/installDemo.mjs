@@ -9,7 +9,7 @@ import { isOld, link } from './linkDriver.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = join(root, 'node_modules', '.cache', 'devs-demo');
-const PACKAGES = ['agents', 'cli', 'core', 'ui'];
+const PACKAGES = ['agents', 'cli', 'core', 'server', 'ui'];
 
 /** The better-sqlite3 that this Node.js does without. */
 const OTHER_DRIVER = isOld ? 'better-sqlite3-13' : 'better-sqlite3';

@@ -29,7 +29,7 @@ interface CloneOptions {
  */
 export function cloneSources({ pages = [], isCompiledTwice }: CloneOptions): string {
   const dir = mkdtempSync(join(tmpdir(), 'devs-stranger-'));
-  const parts = ['core', 'agents', 'postgres', 'ui', 'cli'].flatMap((name) =>
+  const parts = ['core', 'agents', 'postgres', 'server', 'ui', 'cli'].flatMap((name) =>
     ['src', 'package.json', 'node_modules'].map((part) => join('packages', name, part)),
   );
   for (const path of [...parts, ...pages]) {

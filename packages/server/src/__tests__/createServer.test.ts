@@ -50,20 +50,22 @@ const test = withFile.extend<Fixtures>({
       };
       const handler = createServer({ apps, identify, authorize: OWN, hosts: [HOST], work: true, ...options });
       handlers.push(handler);
-      return { handler, ask: (...asked) => askAs(handler, ...asked) };
+      return { handler, ask: askWith(handler) };
     });
     for (const handler of handlers) await handler.close();
     for (const app of Object.values(apps)) app.close();
   },
 });
 
-async function askAs(handler: ServerHandler, method: string, path: string, body?: unknown, as = 'ada') {
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const init = { method, headers: { 'x-person': as }, ...(body !== undefined && { body: text }) };
-  const response = await handler(new Request(`https://${HOST}${path}`, init));
-  const answer = await response.text();
-  return { status: response.status, body: (answer === '' ? null : JSON.parse(answer)) as never };
-}
+const askWith =
+  (handler: ServerHandler): Api['ask'] =>
+  async (method, path, body, as = 'ada') => {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    const init = { method, headers: { 'x-person': as }, ...(body !== undefined && { body: text }) };
+    const response = await handler(new Request(`https://${HOST}${path}`, init));
+    const answer = await response.text();
+    return { status: response.status, body: (answer === '' ? null : JSON.parse(answer)) as never };
+  };
 
 base('options that do not fit are refused when the server is created', () => {
   const app = durable(echoGraph, { file: ':memory:', name: 'echo' });

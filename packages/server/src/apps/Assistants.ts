@@ -45,6 +45,11 @@ export class Assistants {
     return this.all.length === 1 ? first : undefined;
   }
 
+  /** The one that a new thread is of: the named one, or the first until its first run says otherwise. */
+  ofThread(name: unknown): Assistant {
+    return this.find(name) ?? (this.all[0] as Assistant);
+  }
+
   /** The thread of an id, wherever it is. */
   async locate(id: string): Promise<Located | null> {
     for (const { app } of this.all) {

@@ -44,7 +44,7 @@ const MOST_MS = 30_000;
 async function readText(request: Request, most: number): Promise<string> {
   if (request.body === null) return '';
   const reader = request.body.getReader();
-  const late = setTimeout(() => reader.cancel(LATE), MOST_MS).unref();
+  const late = setTimeout(() => void reader.cancel(LATE).catch(() => undefined), MOST_MS).unref();
   const until = performance.now() + MOST_MS;
   const decoder = new TextDecoder();
   let size = 0;

@@ -133,19 +133,27 @@ function startBlock(message: OpenMessage, part: Part): Data {
 const contentOf = (kind: 'text' | 'reasoning', text: string): object => ({ type: kind, [kind]: text });
 
 function deltas({ block, index }: OpenMessage, part: Part): readonly Data[] {
-  if (part.kind === 'tool' && block?.kind === 'tool') {
-    block.id ??= part.chunk.id ?? null;
-    block.name ??= part.chunk.name ?? null;
-    const args = part.chunk.args ?? '';
-    if (args === '') return [];
-    block.args += args;
-    return [{ event: 'content-block-delta', index, delta: { type: 'tool-call-delta', args } }];
-  }
-  if (part.kind === 'tool' || block === null || block.kind === 'tool') return [];
+  if (block === null) return [];
+  if (part.kind === 'tool') return block.kind === 'tool' ? toolDeltas(block, index, part.chunk) : [];
+  if (block.kind === 'tool') return [];
   block.text += part.text;
   return [
     { event: 'content-block-delta', index, delta: { type: `${part.kind}-delta`, [part.kind]: part.text } },
   ];
+}
+
+function toolDeltas(
+  block: Extract<Block, { kind: 'tool' }>,
+  index: number,
+  chunk: ToolChunk,
+): readonly Data[] {
+  block.id ??= chunk.id ?? null;
+  block.name ??= chunk.name ?? null;
+  const args = chunk.args ?? '';
+  block.args += args;
+  return args === ''
+    ? []
+    : [{ event: 'content-block-delta', index, delta: { type: 'tool-call-delta', args } }];
 }
 
 function endBlock(message: OpenMessage): readonly Data[] {

@@ -97,7 +97,9 @@ export class ThreadEvents {
       case 'end':
         this.#asked.clear();
         return [...this.#messages.finish(ROOT), this.#ended(event)];
-      default:
+      case 'updates':
+      case 'values':
+      case 'custom':
         return [...this.#goingOn(event.seq), ...this.#written(event)];
     }
   }

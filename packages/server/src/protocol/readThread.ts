@@ -12,6 +12,8 @@ export interface ReadThread {
 }
 
 const MODES = ['updates', 'values', 'custom', 'messages'] as const;
+/** How often a thread is looked at that has asked, until it rests, ms. */
+const LOOK_AT_ONCE_MS = 10;
 /** How often a thread that waits for an answer is looked at, ms. */
 const LOOK_SOON_MS = 50;
 const LOOK_EVERY_MS = 1_000;
@@ -38,7 +40,10 @@ export async function* readThread(
     const isKnown = filter.since !== undefined && seq <= filter.since;
     return isKnown ? [] : group.filter((event) => matches(filter, event));
   };
-  const lookMs = (): number => (events.asks ? LOOK_SOON_MS : LOOK_EVERY_MS);
+  const lookMs = (): number => {
+    if (!events.asks) return LOOK_EVERY_MS;
+    return events.isRunning ? LOOK_AT_ONCE_MS : LOOK_SOON_MS;
+  };
   for await (const event of readEach(stream, lookMs)) {
     if (event === 'quiet') {
       if (events.asks || events.isRunning) yield* standing(events, place);
@@ -47,7 +52,10 @@ export async function* readThread(
     const open = event.mode === 'gate' || events.asks ? await openSessions(app, thread) : NONE;
     if (events.asks) yield wanted(events.answered(open), Number.POSITIVE_INFINITY);
     const seq = 'seq' in event ? event.seq : Number.POSITIVE_INFINITY;
-    yield wanted(events.groupOf(event, open), seq);
+    const group = events.groupOf(event, open);
+    // With its last question a run is said to wait, so that a page takes no later message for one to a run that works.
+    const isAtRest = event.mode === 'gate' && events.asks && (await waitsNow(place, events.last));
+    yield wanted(isAtRest ? [...group, ...events.waits()] : group, seq);
   }
 
   async function* standing(told: ThreadEvents, at: ReadThread): AsyncGenerator<EventGroup, void> {

@@ -39,10 +39,9 @@ export async function* readRun(
   let mayAsk = true;
   try {
     for await (const event of readEach(events, () => (mayAsk ? LOOK_SOON_MS : LOOK_EVERY_MS))) {
-      if (event === 'quiet') {
-        if (await isAtEnd({ app, thread, run, after: last })) return;
-        continue;
-      }
+      const isOver = event === 'quiet' && (await isAtEnd({ app, thread, run, after: last }));
+      if (isOver) return;
+      if (event === 'quiet') continue;
       if ('seq' in event) last = event.seq;
       mayAsk = event.mode === 'gate' || (mayAsk && !('seq' in event));
       yield event;

@@ -49,7 +49,8 @@ export class RunEvents {
         return event.status === 'failed' || event.status === 'dead_letter'
           ? stored(event.seq, [{ event: 'error', data: runFailure(event.reason) }])
           : [];
-      default:
+      case 'turn':
+      case 'restarted':
         return [];
     }
   }

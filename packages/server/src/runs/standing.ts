@@ -17,25 +17,15 @@ export function threadStatusOf({ status, gates }: Standing): ThreadStatus {
   return status === 'created' || status === 'running' || status === 'waiting' ? 'busy' : 'idle';
 }
 
+const RUN_STATUSES: Readonly<Record<Exclude<Turn['status'], 'waiting'>, RunStatus>> = {
+  ...{ queued: 'pending', created: 'pending', running: 'running', completed: 'success' },
+  ...{ failed: 'error', dead_letter: 'error', cancelled: 'interrupted', paused: 'interrupted' },
+};
+
 /** @param asks - Whether the thread waits for an answer. */
 export function runStatusOf({ status }: Pick<Turn, 'status'>, asks: boolean): RunStatus {
-  switch (status) {
-    case 'queued':
-    case 'created':
-      return 'pending';
-    case 'completed':
-      return 'success';
-    case 'failed':
-    case 'dead_letter':
-      return 'error';
-    case 'waiting':
-      return asks ? 'interrupted' : 'running';
-    case 'cancelled':
-    case 'paused':
-      return 'interrupted';
-    default:
-      return 'running';
-  }
+  if (status === 'waiting') return asks ? 'interrupted' : 'running';
+  return RUN_STATUSES[status];
 }
 
 /** @throws ApiError */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isDevsError } from '@devs/core';
 import type { Access, OwnerFields } from '../access/Access.ts';
 import type { Assistants, Located } from '../apps/Assistants.ts';
@@ -42,40 +43,56 @@ export async function startRun(body: RunBody, asked: Asked): Promise<StartedRun>
   assertOffered(body);
   const { assistants, thread, access } = asked;
   const assistant = assistants.named(body.assistant_id);
-  const run = body.run_id ?? asked.key ?? randomUUID();
+  const given = body.run_id ?? asked.key;
+  const run = given ?? randomUUID();
   assertId(run, 'run_id');
   if (thread !== null) assertId(thread, 'thread_id');
   const id = thread ?? run;
-  const isNamed = thread !== null || body.run_id !== undefined || asked.key !== undefined;
+  const isNamed = thread !== null || given !== undefined;
   const located = isNamed ? await assistants.locate(id) : null;
   const known = { access, assistant, thread: id, run, isStateless: thread === null };
-  if (located === null) {
-    if (thread !== null && body.if_not_exists !== 'create') throw notFound(`Thread "${id}"`);
-    const isNew = await startNew(body, known, isNamed);
-    return isNew ? startedRun(known) : startRun({ ...body, run_id: run }, asked); // it has appeared meanwhile
-  }
-  if (thread === null && !(await access.may('threads:create_run', located.run)))
+  if (located !== null) return startIn(body, located, { ...known, forks: asked.forks === true });
+  if (thread !== null && body.if_not_exists !== 'create') throw notFound(`Thread "${id}"`);
+  const isNew = await startNew(body, known, isNamed);
+  return isNew ? startedRun(known) : startRun({ ...body, run_id: run }, asked); // it has appeared meanwhile
+}
+
+/** In a thread that is there. */
+async function startIn(
+  body: RunBody,
+  located: Located,
+  run: Recorded & { readonly forks: boolean },
+): Promise<StartedRun> {
+  const { access, assistant } = run;
+  if (run.isStateless && !(await access.may('threads:create_run', located.run)))
     throw new ApiError(409, 'THREAD_EXISTS', 'The id of the run is taken.');
   await access.demandRun('threads:create_run', located.run);
   assertSameAssistant(located, assistant);
-  if (await isOfOther(located, assistant)) return startElsewhere(body, located, known);
-  if (body.command !== undefined && body.command !== null) return resume(body, known);
-  return continueThread(body, located, { ...known, forks: asked.forks === true });
+  if (await isOfOther(located, assistant)) return startElsewhere(body, located, run);
+  return isGiven(body.command) ? resume(body, run) : continueThread(body, located, run);
 }
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
+
+/** Where a client says that it stands. */
+const checkpointOf = ({ checkpoint, checkpoint_id: id }: RunBody): string | undefined =>
+  checkpoint?.checkpoint_id ?? id ?? undefined;
 
 /** A run that is about to be recorded. */
 interface Recorded extends StartedRun {
   readonly access: Access;
 }
 
-const startedRun = ({ access: _access, ...run }: Recorded): StartedRun => run;
+const startedRun = ({ assistant, thread, run, after, isStateless }: Recorded): StartedRun => ({
+  ...{ assistant, thread, run, isStateless },
+  ...(after !== undefined && { after }),
+});
 
 /** @param isNamed - The client gave the id: somebody else may take it at the same time. Returns false then. */
 async function startNew(body: RunBody, run: Recorded, isNamed: boolean): Promise<boolean> {
   const { access, assistant, thread } = run;
-  if (body.command !== undefined && body.command !== null)
-    throw new ApiError(409, 'GATE_STALE', 'A new thread has no question to answer.');
-  if (body.input === undefined || body.input === null) throw invalid('A new thread needs an input.');
+  if (isGiven(body.command)) throw new ApiError(409, 'GATE_STALE', 'A new thread has no question to answer.');
+  if (!isGiven(body.input)) throw invalid('A new thread needs an input.');
   const on = { assistant: assistant.name };
   const created = await access.demand('threads:create', on);
   const fields = { ...created, ...(await access.demand('threads:create_run', on)) };
@@ -125,10 +142,10 @@ async function continueThread(
 ): Promise<StartedRun> {
   const { assistant, thread } = run;
   const { app } = assistant;
-  const checkpointId = body.checkpoint?.checkpoint_id ?? body.checkpoint_id ?? undefined;
+  const checkpointId = checkpointOf(body);
   if (checkpointId !== undefined && (forks || checkpointId !== (await latestCheckpointId(app, thread))))
     return fork(body, checkpointId, run);
-  if (body.input === undefined || body.input === null) {
+  if (!isGiven(body.input)) {
     const turn = await lastTurn(run);
     const asks = await app.gates(thread);
     await app.start(thread);
@@ -148,7 +165,7 @@ async function fork(body: RunBody, checkpointId: string, run: Recorded): Promise
   const fields = await access.demand('threads:create', { assistant: assistant.name });
   const forked = { ...run, thread: as };
   const by = access.principal;
-  if (body.input === undefined || body.input === null) {
+  if (!isGiven(body.input)) {
     await assistant.app.fork(thread, { as, checkpointId, by });
     return { ...startedRun(forked), run: turnId(as, await lastTurn(forked)) };
   }
@@ -184,16 +201,33 @@ async function record(body: RunBody, run: Recorded, { fields, known = {} }: Reco
   const { name, app } = assistant;
   const { multitask_strategy: strategy, metadata, context, config } = body;
   const named = Object.entries({ ...metadata, graph_id: name, assistant_id: name });
-  await app.start(thread, body.input, {
+  const options = {
     turn: run.run,
     by: access.principal,
     owner: access.owning(fields),
     metadata: Object.fromEntries(named.filter(([key]) => !Object.hasOwn(known, key))),
-    ...(context !== undefined && context !== null && { context }),
+    ...(isGiven(context) && { context: context as object }),
     ...configurableOf(config),
     ...(config?.tags && { tags: config.tags }),
     ...(strategy && strategy !== 'rollback' && { multitaskStrategy: strategy }),
-  });
+  };
+  await unlessBusy(() => app.start(thread, body.input, options));
+}
+
+/** How long another server may hold a thread that it has just recorded, ms. */
+const MOST_BUSY_MS = 2_000;
+const RETRY_MS = 25;
+
+/** @throws DevsError `THREAD_BUSY` if the thread stays in use. */
+async function unlessBusy(work: () => Promise<void>): Promise<void> {
+  for (const until = performance.now() + MOST_BUSY_MS; ; ) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isDevsError(error, 'THREAD_BUSY') || performance.now() > until) throw error;
+    }
+    await sleep(RETRY_MS);
+  }
 }
 
 /** Names that the engine gives itself, and those that LangGraph's server adds. */
@@ -209,21 +243,20 @@ function configurableOf(config: RunBody['config']): {
 async function resume(body: RunBody, run: Recorded): Promise<StartedRun> {
   const { thread } = run;
   const { app } = run.assistant;
-  const { command } = body;
-  if (command?.goto !== undefined || command?.update !== undefined)
+  const { resume: value, goto, update } = body.command ?? {};
+  if (goto !== undefined || update !== undefined)
     throw invalid(
       'A command can resume only: `goto` and `update` would pass a question. Use the state of the thread.',
     );
-  if (command === undefined || command === null || !('resume' in command))
-    throw invalid('The command must have `resume`.');
-  const checkpointId = body.checkpoint?.checkpoint_id ?? body.checkpoint_id ?? undefined;
+  if (value === undefined) throw invalid('The command must have `resume`.');
+  const checkpointId = checkpointOf(body);
   if (checkpointId !== undefined && checkpointId !== (await latestCheckpointId(app, thread)))
     throw new ApiError(
       409,
       'GATE_STALE',
       'The answer is for an earlier state of the thread. Nothing was recorded.',
     );
-  return answer(responsesOf(command.resume, await app.gates(thread)), run);
+  return answer(responsesOf(value, await app.gates(thread)), run);
 }
 
 /** Records answers of a thread, whose run goes on. */

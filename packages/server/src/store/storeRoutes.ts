@@ -94,9 +94,7 @@ async function storeFor(
   // An item has no such fields: what asks for them is not met.
   if (Object.keys(fields).length > 0)
     throw new ApiError(403, 'NOT_ALLOWED', 'Items of a store have no owner fields.');
-  const [first] = assistants.all;
-  if (first === undefined) throw new Error('There is no assistant.');
-  return first.app.memory;
+  return assistants.ofThread(undefined).app.memory;
 }
 
 type Item = NonNullable<Awaited<ReturnType<ServedApp['memory']['get']>>>;

@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
+import type { Access } from '../access/Access.ts';
 import type { Located } from '../apps/Assistants.ts';
 import { invalid, notOffered } from '../http/ApiError.ts';
 import { readQuery } from '../http/readBody.ts';
@@ -119,17 +120,20 @@ async function updateState(c: Asking, served: Served): Promise<Response> {
     throw notOffered(
       'A state is updated at its newest checkpoint. Fork the thread to continue from an earlier one.',
     );
-  if (asNode === END) {
-    if (values !== null && values !== undefined) throw invalid('A thread that ends takes no values.');
-    await access.demandRun('threads:decide', run);
-    await refuseQuestions(app, run.id, access.principal);
-    return json({ checkpoint: checkpointView((await app.getState(run.id)).config) });
-  }
+  if (asNode === END) return endThread({ assistant, run }, access, values);
   if (Array.isArray(values)) throw invalid('values: expected an object.');
-  const by = access.principal;
   const asked = await app.gates(run.id);
-  const placed = await app.updateState(run.id, values ?? null, { by, ...(asNode ? { asNode } : {}) });
+  const node = asNode ? { asNode } : {};
+  const placed = await app.updateState(run.id, values ?? null, { by: access.principal, ...node });
   // Its questions were withdrawn. The run goes on, and asks anew.
   if (asked.length > 0) await app.start(run.id);
   return json({ checkpoint: { thread_id: run.id, checkpoint_ns: '', ...placed.configurable } });
+}
+
+/** What an inbox calls *ignore*. */
+async function endThread({ assistant, run }: Located, access: Access, values: unknown): Promise<Response> {
+  if (values !== null && values !== undefined) throw invalid('A thread that ends takes no values.');
+  await access.demandRun('threads:decide', run);
+  await refuseQuestions(assistant.app, run.id, access.principal);
+  return json({ checkpoint: checkpointView((await assistant.app.getState(run.id)).config) });
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Hono } from 'hono';
 import { z } from 'zod';
+import type { Access } from '../access/Access.ts';
 import type { Located } from '../apps/Assistants.ts';
 import type { ServedApp } from '../apps/ServedApp.ts';
 import { ApiError, notOffered } from '../http/ApiError.ts';
@@ -14,16 +15,16 @@ import { threadView } from './threadView.ts';
 /** A body is JSON. */
 type Metadata = Parameters<ServedApp['updateMetadata']>[1];
 
-const metadata = z.record(z.string(), z.unknown());
+const labels = z.record(z.string(), z.unknown());
 
 const createBody = z.looseObject({
   thread_id: z.string().nullish(),
-  metadata: metadata.nullish(),
+  metadata: labels.nullish(),
   if_exists: z.enum(['raise', 'do_nothing']).nullish(),
   supersteps: z.array(z.unknown()).nullish(),
 });
 
-const patchBody = z.looseObject({ metadata: metadata.nullish() });
+const patchBody = z.looseObject({ metadata: labels.nullish() });
 
 export function threadRoutes(served: Served): Hono<Env> {
   const routes = new Hono<Env>();
@@ -77,23 +78,25 @@ async function createThread(c: Asking, served: Served): Promise<Response> {
   assertId(id, 'thread_id');
   const known = thread_id ? await assistants.locate(id) : null;
   if (known !== null) {
-    if (if_exists !== 'do_nothing' || !(await access.may('threads:read', known.run)))
-      throw new ApiError(409, 'THREAD_EXISTS', 'The thread exists already.');
-    return json(await threadView(known.assistant.app, known.run));
+    if (if_exists !== 'do_nothing') throw alreadyThere();
+    return existing(access, known);
   }
   const owner = access.owning(await access.demand('threads:create'));
-  const named = given?.['graph_id'] ?? given?.['assistant_id'];
-  const assistant = assistants.find(named) ?? assistants.all[0];
-  if (assistant === undefined) throw new Error('There is no assistant.');
-  const run = await assistant.app.create(id, {
-    owner,
-    metadata: (given ?? {}) as Metadata,
-    ifExists: if_exists ?? 'raise',
+  const { app } = assistants.ofThread(given?.['graph_id'] ?? given?.['assistant_id']);
+  const metadata = (given ?? {}) as Metadata;
+  return existing(access, {
+    assistant: { name: '', app },
+    run: await app.create(id, { owner, metadata, ifExists: if_exists ?? 'raise' }),
   });
-  if (!(await access.may('threads:read', run)))
-    throw new ApiError(409, 'THREAD_EXISTS', 'The thread exists already.');
+}
+
+/** Somebody else may have it. */
+async function existing(access: Access, { assistant, run }: Located): Promise<Response> {
+  if (!(await access.may('threads:read', run))) throw alreadyThere();
   return json(await threadView(assistant.app, run));
 }
+
+const alreadyThere = (): ApiError => new ApiError(409, 'THREAD_EXISTS', 'The thread exists already.');
 
 /** How long a run that is cancelled may take to end, ms. */
 const MOST_ENDING_MS = 5_000;

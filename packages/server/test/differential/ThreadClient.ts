@@ -63,92 +63,77 @@ export class ThreadClient {
     return reply.status === 200 ? { status: 200, body: plainState(parsed(reply)) } : bare(reply);
   }
 
-  async #request(op: Op): Promise<Seen> {
-    const at = `/threads/${this.#thread}`;
-    switch (op.kind) {
-      case 'create': {
-        const metadata = { topic: op.topic, tag: this.#tag };
-        const reply = await this.send('POST', '/threads', { metadata });
-        this.#thread = (parsed(reply) as { thread_id: string }).thread_id;
-        return { status: reply.status, body: plainThread(parsed(reply)) };
-      }
-      case 'wait':
-        return this.#waited(this.#runOf(op));
-      case 'stream':
-        return this.#streamed({ ...this.#runOf(op), stream_mode: op.modes });
-      case 'background': {
-        const reply = await this.send('POST', `${at}/runs`, this.#runOf(op));
-        return this.#started(reply);
-      }
-      case 'resume':
-        return this.#waited({
-          assistant_id: this.#graph ?? 'post',
-          command: { resume: await this.#answer(op) },
-        });
-      case 'start':
-        return this.#command('run.start', this.#runOf(op));
-      case 'respond': {
-        const open = await this.#open();
-        const interrupt_id = op.id === 'open' ? (open?.id ?? EXPIRED) : EXPIRED;
-        return this.#command('input.respond', { interrupt_id, namespace: [], response: op.answer });
-      }
-      case 'update': {
-        const graph = this.#graph ?? 'echo';
-        const known = graph === 'post' ? { url: 'https://elsewhere.example' } : { text: 'changed' };
-        const as = op.asNode === null ? {} : { as_node: LAST[graph] };
-        const values = op.values === 'known' ? known : { unheard: 'of' };
-        return bare(await this.send('POST', `${at}/state`, { values, ...as }));
-      }
-      case 'fork': {
-        const states = parsed(
-          await this.send('POST', `${at}/history`, { limit: 10 }),
-        ) as readonly ThreadState[];
-        const checkpoint_id = states[op.back]?.checkpoint?.checkpoint_id;
-        const from = checkpoint_id === undefined ? {} : { checkpoint_id };
-        return this.#waited({ ...this.#runOf({ graph: this.#graph ?? 'echo', text: op.text }), ...from });
-      }
-      default:
-        return this.#other(op, at);
-    }
+  #request(op: Op): Promise<Seen> {
+    const act = this.#acts[op.kind] as (op: Op) => Promise<Seen>;
+    return act(op);
   }
 
-  async #other(op: Op, at: string): Promise<Seen> {
-    switch (op.kind) {
-      case 'cancel':
-        return bare(await this.send('POST', `${at}/runs/${this.#run || EXPIRED_RUN}/cancel?wait=1`, {}));
-      case 'patch': {
-        const reply = await this.send('PATCH', at, { metadata: { topic: op.topic } });
-        return { status: reply.status, body: plainThread(parsed(reply)) };
-      }
-      case 'state':
-        return this.state();
-      case 'history': {
-        const reply = await this.send('POST', `${at}/history`, { limit: op.limit });
-        return { status: reply.status, body: list(parsed(reply)).map(plainState) };
-      }
-      case 'runs': {
-        const reply = await this.send('GET', `${at}/runs`, null);
-        return { status: reply.status, body: list(parsed(reply)).map((run) => field(run, 'status')) };
-      }
-      case 'join': {
-        const reply = await this.send('GET', `${at}/runs/${this.#run || EXPIRED_RUN}/join`, null);
-        return { status: reply.status, body: reply.status === 200 ? plain(parsed(reply)) : null };
-      }
-      case 'search': {
-        const reply = await this.send('POST', '/threads/search', {
-          metadata: { topic: op.topic, tag: this.#tag },
-        });
-        return { status: reply.status, body: list(parsed(reply)).map(plainThread) };
-      }
-      case 'delete':
-        return bare(await this.send('DELETE', at, null));
-      case 'wrong': {
-        const [method, path, body] = WRONG[op.request];
-        return bare(await this.send(method, path.replace('/T/', `/${this.#thread}/`), body));
-      }
-      default:
-        throw new RangeError(`Expected a known operation, got ${op.kind}.`);
-    }
+  get #at(): string {
+    return `/threads/${this.#thread}`;
+  }
+
+  readonly #acts: { readonly [Kind in Op['kind']]: (op: Op & { readonly kind: Kind }) => Promise<Seen> } = {
+    create: async ({ topic }) => {
+      const reply = await this.send('POST', '/threads', { metadata: { topic, tag: this.#tag } });
+      this.#thread = String(field(parsed(reply), 'thread_id'));
+      return { status: reply.status, body: plainThread(parsed(reply)) };
+    },
+    wait: (op) => this.#waited(this.#runOf(op)),
+    stream: (op) => this.#streamed({ ...this.#runOf(op), stream_mode: op.modes }),
+    background: async (op) => this.#started(await this.send('POST', `${this.#at}/runs`, this.#runOf(op))),
+    resume: async (op) =>
+      this.#waited({ assistant_id: this.#graph ?? 'post', command: { resume: await this.#answer(op) } }),
+    start: (op) => this.#command('run.start', this.#runOf(op)),
+    respond: async ({ id, answer }) => {
+      const open = await this.#open();
+      const interrupt_id = id === 'open' ? (open?.id ?? EXPIRED) : EXPIRED;
+      return this.#command('input.respond', { interrupt_id, namespace: [], response: answer });
+    },
+    update: async ({ values, asNode }) => {
+      const graph = this.#graph ?? 'echo';
+      const known = graph === 'post' ? { url: 'https://elsewhere.example' } : { text: 'changed' };
+      const as = asNode === null ? {} : { as_node: LAST[graph] };
+      const body = { values: values === 'known' ? known : { unheard: 'of' }, ...as };
+      return bare(await this.send('POST', `${this.#at}/state`, body));
+    },
+    fork: async ({ back, text }) => {
+      const states = list(parsed(await this.send('POST', `${this.#at}/history`, { limit: 10 })));
+      const checkpoint_id = field(field(states[back], 'checkpoint'), 'checkpoint_id');
+      const from = checkpoint_id === undefined ? {} : { checkpoint_id };
+      return this.#waited({ ...this.#runOf({ graph: this.#graph ?? 'echo', text }), ...from });
+    },
+    cancel: async () => bare(await this.send('POST', `${this.#runAt}/cancel?wait=1`, {})),
+    patch: async ({ topic }) => {
+      const reply = await this.send('PATCH', this.#at, { metadata: { topic } });
+      return { status: reply.status, body: plainThread(parsed(reply)) };
+    },
+    state: () => this.state(),
+    history: async ({ limit }) => {
+      const reply = await this.send('POST', `${this.#at}/history`, { limit });
+      return { status: reply.status, body: list(parsed(reply)).map(plainState) };
+    },
+    runs: async () => {
+      const reply = await this.send('GET', `${this.#at}/runs`, null);
+      return { status: reply.status, body: list(parsed(reply)).map((run) => field(run, 'status')) };
+    },
+    join: async () => {
+      const reply = await this.send('GET', `${this.#runAt}/join`, null);
+      return { status: reply.status, body: reply.status === 200 ? plain(parsed(reply)) : null };
+    },
+    search: async ({ topic }) => {
+      const metadata = { topic, tag: this.#tag };
+      const reply = await this.send('POST', '/threads/search', { metadata });
+      return { status: reply.status, body: list(parsed(reply)).map(plainThread) };
+    },
+    delete: async () => bare(await this.send('DELETE', this.#at, null)),
+    wrong: async ({ request }) => {
+      const [method, path, body] = WRONG[request];
+      return bare(await this.send(method, path.replace('/T/', `/${this.#thread}/`), body));
+    },
+  };
+
+  get #runAt(): string {
+    return `${this.#at}/runs/${this.#run || EXPIRED_RUN}`;
   }
 
   /** A thread keeps the graph of its first run. */

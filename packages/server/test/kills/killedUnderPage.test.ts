@@ -93,7 +93,7 @@ async function watchAll(
 
 describe('a page that is open while processes are killed', () => {
   test('is told everything once, in order, by a server that is killed and started again', {
-    timeout: longer(60_000, KILLS / 4),
+    timeout: longer(240_000, KILLS / 8),
   }, async ({ dir, onTestFinished, task, annotate }) => {
     const ports: number[] = [];
     const balancer = await startBalancer(() => ports);
@@ -116,7 +116,7 @@ describe('a page that is open while processes are killed', () => {
   });
 
   test('is told everything once by two servers and two workers over PostgreSQL, any of which is killed', {
-    timeout: longer(120_000, CLUSTER_KILLS / 4),
+    timeout: longer(240_000, CLUSTER_KILLS / 8),
   }, async ({ dir, onTestFinished, task, annotate }) => {
     const database = await startPostgres();
     onTestFinished(() => database.stop());

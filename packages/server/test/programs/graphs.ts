@@ -13,26 +13,13 @@ import {
 } from '@langchain/langgraph';
 import { createAgent, humanInTheLoopMiddleware } from 'langchain';
 import { z } from 'zod';
-import { ScriptedModel } from '../../../core/src/engine/agent/__tests__/agent.ts';
+import { TalkingModel } from './TalkingModel.ts';
 
 /** The outside world: what was called, in order. */
 export type Call = (what: string) => void;
 
 /** What the one question of `post` shows. */
 export const QUESTION = 'Publish this?';
-
-/** Long enough for a page to show a word before the next one comes, ms. */
-const WORD_MS = 15;
-
-/** Says its script word by word, as a model over a network does. */
-class TalkingModel extends ScriptedModel {
-  override async *_streamResponseChunks(...given: Parameters<ScriptedModel['_streamResponseChunks']>) {
-    for await (const chunk of super._streamResponseChunks(...given)) {
-      yield chunk;
-      await sleep(WORD_MS);
-    }
-  }
-}
 
 const Echo = Annotation.Root({
   text: Annotation<string>(),

@@ -11,7 +11,8 @@ import { chatGraph, echoGraph, postGraph, publishGraph, walkGraph } from './grap
 
 const [, , state = '', role = 'both', port = '0', world = '', mode = 'walk', ms = '0'] = process.argv;
 const call = (what: string): void => appendFileSync(world, `${what}\n`);
-const place = state.startsWith('postgres://') ? { runs: postgres({ url: state }) } : { file: state };
+const runs = state.startsWith('postgres://') ? postgres({ url: state }) : null;
+const place = runs === null ? { file: state } : { runs };
 
 async function publish(key: string): Promise<string> {
   call(`publish ${key}`);
@@ -44,8 +45,8 @@ function serveThem(): void {
 }
 
 if (role === 'worker') {
+  await runs?.work({ drivers: Object.values(apps), slots: 10 });
   stdout.write(`${JSON.stringify({ port: 0 })}\n`);
-  await Promise.all(Object.values(apps).map((app) => app.work()));
 } else {
   serveThem();
 }

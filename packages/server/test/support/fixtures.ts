@@ -12,6 +12,7 @@ interface Fixtures {
 }
 
 export const test = base.extend<Fixtures>({
+  // biome-ignore lint/correctness/noEmptyPattern: Vitest requires destructuring here
   dir: async ({}, use) => {
     const dir = mkdtempSync(join(tmpdir(), 'devs-server-'));
     await use(dir);
