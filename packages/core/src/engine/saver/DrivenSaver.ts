@@ -117,17 +117,14 @@ export class DrivenSaver extends SqliteSaver {
     const versions = withoutUnseenVersions(newVersions);
     const streamed = this.#stream(config)?.checkpoint(streamScope(config), seen, metadata, versions);
     const staged = this.stageCheckpoint(config, seen, metadata, versions);
+    const written = inTurn(staged.then(({ write }) => write));
     const lease = LATE_SOURCES.has(metadata.source) ? leaseOfOwnGraph(config) : null;
     const memory = this.#memoryOf(config);
     if (lease === null) {
       memory?.forget();
-      await this.#commit(
-        streamed,
-        staged.then(({ write }) => write),
-      );
+      await this.#commit(streamed, written);
     } else {
       memory?.putting(checkpoint.id, metadata);
-      const written = staged.then(({ write }) => write);
       await this.#withNext(lease, streamed, written);
       memory?.put(await staged);
       if (this.#store.writesLate(lease)) await this.#shown(config);
@@ -154,6 +151,8 @@ export class DrivenSaver extends SqliteSaver {
     const lease = isOfInput || this.#isLate(config, writes) ? leaseOfOwnGraph(config) : null;
     if (lease === null) await this.#commit(streamed, staged);
     else await this.#withNext(lease, streamed, staged);
+    // Only now: a turn of the event loop commits what is late, and an Action without its writes is a node that runs again.
+    while (shouldYield()) await yieldToEventLoop();
   }
 
   /** Questions and answers, and outputs of a driver that writes late. Its failures are not. */
@@ -201,7 +200,7 @@ export class DrivenSaver extends SqliteSaver {
     staged: Promise<WriteTogether>,
   ): Promise<void> {
     try {
-      const write = await inTurn(staged); // after that, nothing would be left to wait for the next commit
+      const write = await staged;
       await streamed?.ready();
       await whenFree(this.#db, () => commitFailed(this.#db));
       const beside = streamed?.taken();
@@ -227,12 +226,12 @@ export class DrivenSaver extends SqliteSaver {
 
   async #committed(streamed: Alongside | undefined, staged: Promise<WriteTogether>): Promise<void> {
     if (streamed === undefined) {
-      const write = await inTurn(staged);
+      const write = await staged;
       await whenFree(this.#db, () => immediateTransaction(this.#db, write));
       return;
     }
     try {
-      const write = await inTurn(staged);
+      const write = await staged;
       await streamed.ready();
       await whenFree(this.#db, () => immediateTransaction(this.#db, () => write(streamed.inTx)));
       streamed.committed();
@@ -281,7 +280,7 @@ const FOUND_AGAIN: ReadonlySet<string> = new Set([INTERRUPT, RESUME]);
 /** Writes that are on disk before anybody sees them. */
 const PROMPT_CHANNELS: ReadonlySet<string> = new Set([ERROR, INTERRUPT, RESUME]);
 
-/** After the turn of the event loop. */
+/** A checkpoint, after the turn of the event loop: after what is late is committed, it waits for the next commit. */
 async function inTurn(staged: Promise<WriteTogether>): Promise<WriteTogether> {
   const write = await staged;
   while (shouldYield()) await yieldToEventLoop();

@@ -5,7 +5,8 @@ import { LEASE_TTL_MS, ThreadStore } from '../../../state/threads/ThreadStore.ts
 import { holdLease } from '../lease.ts';
 
 // Fake timers replace the global ones alone.
-vi.mock('node:timers/promises', () => ({
+vi.mock('node:timers/promises', async (original) => ({
+  ...(await original<typeof import('node:timers/promises')>()),
   setTimeout: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
 }));
 
