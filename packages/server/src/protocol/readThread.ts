@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServedApp } from '../apps/ServedApp.ts';
 import { readEach } from '../runs/readEach.ts';
 import { begunTurns, isSettled, type Turn, turnId } from '../runs/standing.ts';
@@ -53,8 +54,8 @@ export async function* readThread(
     if (events.asks) yield wanted(events.answered(open), Number.POSITIVE_INFINITY);
     const seq = 'seq' in event ? event.seq : Number.POSITIVE_INFINITY;
     const group = events.groupOf(event, open);
-    // With its last question a run is said to wait, so that a page takes no later message for one to a run that works.
-    const isAtRest = event.mode === 'gate' && events.asks && (await waitsNow(place, events.last));
+    // A page that has the question and takes the run for working would send a message as to a run that works.
+    const isAtRest = event.mode === 'gate' && events.asks && (await restsSoon(place, events.last, signal));
     yield wanted(isAtRest ? [...group, ...events.waits()] : group, seq);
   }
 
@@ -73,6 +74,20 @@ const openSessions = async (app: ServedApp, thread: string): Promise<ReadonlySet
 async function waitsNow({ app, thread }: ReadThread, last: number): Promise<boolean> {
   const turn = begunTurns(await app.turns(thread)).at(-1);
   return turn !== undefined && turn.lastSeq <= last && (await isSettled(app, thread, turnId(thread, turn)));
+}
+
+/** How long a question is held back until its run rests: other branches may work for long, ms. */
+const MOST_HELD_MS = 300;
+
+async function restsSoon(place: ReadThread, last: number, signal: AbortSignal): Promise<boolean> {
+  const { app, thread } = place;
+  for (const until = performance.now() + MOST_HELD_MS; performance.now() < until && !signal.aborted; ) {
+    const { lastSeq = 0 } = begunTurns(await app.turns(thread)).at(-1) ?? {};
+    if (lastSeq > last) return false;
+    if (await waitsNow(place, last)) return true;
+    await sleep(LOOK_AT_ONCE_MS);
+  }
+  return false;
 }
 
 /** A client that knows nothing is told the last two runs: what was before is in the state. */

@@ -62,7 +62,7 @@ async function watch(apiUrl: string, kills: number, killOne: KillOne): Promise<W
     await page.until(() => killedAt === null || told.length >= STEPS, 'an event after the kill');
   }
   await page.until(({ isLoading }) => !isLoading && told.length >= STEPS, 'the end');
-  expect(page.now.values.at).toBe(STEPS);
+  await page.until(({ values }) => values.at === STEPS, 'the last values');
   page.unmount();
   return { told, pauses };
 }

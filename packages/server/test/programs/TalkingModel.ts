@@ -49,7 +49,7 @@ export class TalkingModel extends BaseChatModel {
   async _generate(messages: BaseMessage[]) {
     const { id, text, calls } = this.#next(messages);
     const tool_calls = calls.map((call) => ({ ...call, args: { ...call.args }, type: 'tool_call' as const }));
-    const message = new AIMessage({ id, content: text, tool_calls, usage_metadata: USAGE });
+    const message = new AIMessage({ id, content: text, tool_calls, usage_metadata: USAGE } as never);
     return { generations: [{ text, message }] };
   }
 
@@ -69,7 +69,8 @@ export class TalkingModel extends BaseChatModel {
       ...{ id: callId, name, args: JSON.stringify(args), index },
       type: 'tool_call_chunk' as const,
     }));
-    const message = new AIMessageChunk({ id, content: '', tool_call_chunks, usage_metadata: USAGE });
+    const fields = { id, content: '', tool_call_chunks, usage_metadata: USAGE };
+    const message = new AIMessageChunk(fields as never);
     yield* this.#told(new ChatGenerationChunk({ text: '', message }), run);
   }
 
