@@ -63,7 +63,10 @@ const PLACES = {
 } as const;
 
 /** Answers one question after the other; returns what the run came to, as text. */
-async function answerAll(app: DurableApp<unknown, unknown, never>, input: unknown): Promise<string> {
+async function answerAll(
+  app: Pick<DurableApp<never, object, unknown>, 'run' | 'decide'>,
+  input: unknown,
+): Promise<string> {
   let { gates, ...result } = await app.run('run', input as never);
   for (const question of questions) {
     const gate = only(gates);
