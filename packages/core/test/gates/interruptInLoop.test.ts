@@ -64,7 +64,7 @@ const PLACES = {
 
 /** Answers one question after the other; returns what the run came to, as text. */
 async function answerAll(
-  app: Pick<DurableApp<never, object, unknown>, 'run' | 'decide'>,
+  app: Pick<DurableApp<never, object, unknown, unknown>, 'run' | 'decide'>,
   input: unknown,
 ): Promise<string> {
   let { gates, ...result } = await app.run('run', input as never);
