@@ -21,9 +21,16 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   'langchain-agents': ['langchainAgents.ts'],
   testing: ['testing.test.ts'],
   ...Object.fromEntries(
-    ['agent-server', 'agents', 'deployment', 'page', 'security', 'the-pipeline', 'troubleshooting', 'upgrades'].map(
-      (page) => [page, ['../../../cli/test/guide/otherPages.ts']],
-    ),
+    [
+      'agent-server',
+      'agents',
+      'deployment',
+      'page',
+      'security',
+      'the-pipeline',
+      'troubleshooting',
+      'upgrades',
+    ].map((page) => [page, ['../../../cli/test/guide/otherPages.ts']]),
   ),
 };
 
