@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServedApp } from '../apps/ServedApp.ts';
 import { readEach } from '../runs/readEach.ts';
 import { begunTurns, isSettled, type Turn, turnId } from '../runs/standing.ts';
@@ -12,6 +13,8 @@ export interface ReadThread {
 }
 
 const MODES = ['updates', 'values', 'custom', 'messages'] as const;
+/** How often a thread is looked at that has asked, until it rests, ms. */
+const LOOK_AT_ONCE_MS = 10;
 /** How often a thread that waits for an answer is looked at, ms. */
 const LOOK_SOON_MS = 50;
 const LOOK_EVERY_MS = 1_000;
@@ -38,7 +41,10 @@ export async function* readThread(
     const isKnown = filter.since !== undefined && seq <= filter.since;
     return isKnown ? [] : group.filter((event) => matches(filter, event));
   };
-  const lookMs = (): number => (events.asks ? LOOK_SOON_MS : LOOK_EVERY_MS);
+  const lookMs = (): number => {
+    if (!events.asks) return LOOK_EVERY_MS;
+    return events.isRunning ? LOOK_AT_ONCE_MS : LOOK_SOON_MS;
+  };
   for await (const event of readEach(stream, lookMs)) {
     if (event === 'quiet') {
       if (events.asks || events.isRunning) yield* standing(events, place);
@@ -47,7 +53,10 @@ export async function* readThread(
     const open = event.mode === 'gate' || events.asks ? await openSessions(app, thread) : NONE;
     if (events.asks) yield wanted(events.answered(open), Number.POSITIVE_INFINITY);
     const seq = 'seq' in event ? event.seq : Number.POSITIVE_INFINITY;
-    yield wanted(events.groupOf(event, open), seq);
+    const group = events.groupOf(event, open);
+    // A page that has the question and takes the run for working would send a message as to a run that works.
+    const isAtRest = event.mode === 'gate' && events.asks && (await restsSoon(place, events.last, signal));
+    yield wanted(isAtRest ? [...group, ...events.waits()] : group, seq);
   }
 
   async function* standing(told: ThreadEvents, at: ReadThread): AsyncGenerator<EventGroup, void> {
@@ -65,6 +74,20 @@ const openSessions = async (app: ServedApp, thread: string): Promise<ReadonlySet
 async function waitsNow({ app, thread }: ReadThread, last: number): Promise<boolean> {
   const turn = begunTurns(await app.turns(thread)).at(-1);
   return turn !== undefined && turn.lastSeq <= last && (await isSettled(app, thread, turnId(thread, turn)));
+}
+
+/** How long a question is held back until its run rests: other branches may work for long, ms. */
+const MOST_HELD_MS = 300;
+
+async function restsSoon(place: ReadThread, last: number, signal: AbortSignal): Promise<boolean> {
+  const { app, thread } = place;
+  for (const until = performance.now() + MOST_HELD_MS; performance.now() < until && !signal.aborted; ) {
+    const { lastSeq = 0 } = begunTurns(await app.turns(thread)).at(-1) ?? {};
+    if (lastSeq > last) return false;
+    if (await waitsNow(place, last)) return true;
+    await sleep(LOOK_AT_ONCE_MS);
+  }
+  return false;
 }
 
 /** A client that knows nothing is told the last two runs: what was before is in the state. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isDevsError } from '@devs/core';
 import type { Access, OwnerFields } from '../access/Access.ts';
 import type { Assistants, Located } from '../apps/Assistants.ts';
@@ -200,7 +201,7 @@ async function record(body: RunBody, run: Recorded, { fields, known = {} }: Reco
   const { name, app } = assistant;
   const { multitask_strategy: strategy, metadata, context, config } = body;
   const named = Object.entries({ ...metadata, graph_id: name, assistant_id: name });
-  await app.start(thread, body.input, {
+  const options = {
     turn: run.run,
     by: access.principal,
     owner: access.owning(fields),
@@ -209,7 +210,24 @@ async function record(body: RunBody, run: Recorded, { fields, known = {} }: Reco
     ...configurableOf(config),
     ...(config?.tags && { tags: config.tags }),
     ...(strategy && strategy !== 'rollback' && { multitaskStrategy: strategy }),
-  });
+  };
+  await unlessBusy(() => app.start(thread, body.input, options));
+}
+
+/** How long another server may hold a thread that it has just recorded, ms. */
+const MOST_BUSY_MS = 2_000;
+const RETRY_MS = 25;
+
+/** @throws DevsError `THREAD_BUSY` if the thread stays in use. */
+async function unlessBusy(work: () => Promise<void>): Promise<void> {
+  for (const until = performance.now() + MOST_BUSY_MS; ; ) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isDevsError(error, 'THREAD_BUSY') || performance.now() > until) throw error;
+    }
+    await sleep(RETRY_MS);
+  }
 }
 
 /** Names that the engine gives itself, and those that LangGraph's server adds. */

@@ -1,10 +1,11 @@
 import { whenFree } from '../../db/busy.ts';
 import type { EventSink } from '../../events/events.ts';
 import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
-import { labelsOf } from '../../state/labels/runLabels.ts';
+import { isLabelValue, labelsOf } from '../../state/labels/runLabels.ts';
 import { awaitsInput, type Policies, type Thread } from '../../state/threads/threadRecords.ts';
 import { type TakingEngine, takeBetweenTurns } from '../change/takeGraph.ts';
 import type { Engine } from '../drive/Engine.ts';
+import type { NextTurn } from '../drive/queuedTurns.ts';
 import {
   assertContext,
   assertInput,
@@ -14,7 +15,6 @@ import {
   dumpGiven,
   pickInvokeOptions,
 } from '../drive/runInput.ts';
-import type { NextTurn } from '../drive/queuedTurns.ts';
 import type { TurnBehind } from '../drive/takeTurn.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
@@ -182,6 +182,9 @@ export class RunStarts {
     const { threadId } = admission;
     const { metadata, tags } = labels;
     assertLabels(labels);
+    for (const [name, value] of Object.entries(metadata ?? {}))
+      if (!isLabelValue(value))
+        throw new TypeError(`metadata.${name} must be a string, a finite number, a boolean or null.`);
     assertInput(admission.input, threadId);
     const known = this.#engine.store.threads.get(threadId);
     if (known !== null) return known;

@@ -152,7 +152,7 @@ class Watched {
     const id = `crowd-${this.#crowds}`;
     this.#crowds += 1;
     await this.#app.start(id, { nodes: [] });
-    this.#dies(id, 1);
+    this.#dies(id, 2);
     const begun = once(this.#crowd, 'begun');
     const other = this.#app.run(id, undefined, { throwOnFailure: false });
     await begun;

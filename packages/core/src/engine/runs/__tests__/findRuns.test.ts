@@ -171,7 +171,7 @@ describe('finding runs', () => {
   test('refuses what is no filter, and what is no label', async ({ db }) => {
     const app = open(db);
     const bad = [
-      { metadata: { a: {} } },
+      { owner: { a: {} } },
       { metadata: { a: undefined } },
       { metadata: 'x' },
       { tags: 'x' },
