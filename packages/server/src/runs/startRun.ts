@@ -128,7 +128,8 @@ async function startElsewhere(
 ): Promise<StartedRun> {
   const by = run.access.principal;
   await assistant.app.cancel(old.id, { by });
-  await assistant.app.delete(old.id, { by, waitMs: 0 });
+  // Of a cluster: a worker has it in hand, until it has carried out the cancel.
+  await unlessBusy(async () => void (await assistant.app.delete(old.id, { by, waitMs: 0 })));
   await record({ ...body, metadata: { ...old.metadata, ...body.metadata } }, run, {
     fields: old.owner ?? {},
   });

@@ -44,15 +44,14 @@ async function watch(apiUrl: string, kills: number, killOne: KillOne): Promise<W
     if (killedAt !== null) pauses.push(performance.now() - killedAt);
     killedAt = null;
   };
-  const page = await mount(() =>
-    useStream<{ steps: number; at: number }>({
-      apiUrl,
-      assistantId: 'walk',
-      onCustomEvent,
-      onError: () => {},
-    }),
-  );
-  void page.now.submit({ steps: STEPS }, { streamResumable: true, onDisconnect: 'continue' });
+  const page = await mount(() => {
+    const stream = useStream<{ steps: number; at: number }>({
+      ...{ apiUrl, assistantId: 'walk', onCustomEvent, onError: () => {} },
+    });
+    // What a page does not show, it does not get.
+    return { stream, at: stream.values.at, isLoading: stream.isLoading };
+  });
+  void page.now.stream.submit({ steps: STEPS }, { streamResumable: true, onDisconnect: 'continue' });
   await page.until(() => told.length > 0, 'the first event');
   for (let each = 0; each < kills; each += 1) {
     await sleep(randomInt(STEP_MS * 3));
@@ -62,7 +61,7 @@ async function watch(apiUrl: string, kills: number, killOne: KillOne): Promise<W
     await page.until(() => killedAt === null || told.length >= STEPS, 'an event after the kill');
   }
   await page.until(({ isLoading }) => !isLoading && told.length >= STEPS, 'the end');
-  await page.until(({ values }) => values.at === STEPS, 'the last values');
+  await page.until(({ at }) => at === STEPS, 'the last values');
   page.unmount();
   return { told, pauses };
 }
