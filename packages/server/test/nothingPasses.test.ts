@@ -54,7 +54,13 @@ const run = fc
 const ways = fc.constantFrom('runs', 'runs/wait', 'runs/stream');
 
 const attempt: fc.Arbitrary<Attempt> = fc.oneof(
-  { weight: 4, arbitrary: fc.tuple(ways, run).map(([way, body]) => post(way, body)) },
+  {
+    weight: 4,
+    arbitrary: fc.tuple(ways, run).map(([way, body]) =>
+      // One that is to come next is waited for as long as the question.
+      post(body.multitask_strategy === 'enqueue' ? 'runs' : way, body),
+    ),
+  },
   {
     weight: 3,
     arbitrary: fc
