@@ -108,19 +108,21 @@ const times = new Map<Contender, { ms: number; cpuMs: number }[]>(contenders.map
 try {
   for (const contender of contenders) await contender.begin();
   for (let at = 0; at < ANSWERS; at += 1) {
-    for (const contender of contenders) {
-      const cpu = process.cpuUsage();
-      const begun = performance.now();
-      await contender.answer(`answer ${at}`);
-      const ms = performance.now() - begun;
-      const { user, system } = process.cpuUsage(cpu);
-      if (at >= WARM_UP) times.get(contender)?.push({ ms, cpuMs: (user + system) / 1000 });
-    }
+    for (const contender of contenders) await timed(contender, at);
   }
   report();
 } finally {
   for (const contender of contenders) await contender.close();
   rmSync(folder, { recursive: true, force: true });
+}
+
+async function timed(contender: Contender, at: number): Promise<void> {
+  const cpu = process.cpuUsage();
+  const begun = performance.now();
+  await contender.answer(`answer ${at}`);
+  const ms = performance.now() - begun;
+  const { user, system } = process.cpuUsage(cpu);
+  if (at >= WARM_UP) times.get(contender)?.push({ ms, cpuMs: (user + system) / 1000 });
 }
 
 function report(): void {

@@ -76,10 +76,11 @@ const errors = shared.flatMap(({ stands }) => stands.devs.errors);
 for (const error of errors) console.error(error);
 process.exitCode = errors.length === 0 ? 0 : 1;
 
+function print(head: readonly string[], rows: readonly (readonly (string | number)[])[]): void {
+  if (rows.length > 0) console.log(`${table(head, rows)}\n`);
+}
+
 function report(): void {
-  const print = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): void => {
-    if (rows.length > 0) console.log(`${table(head, rows)}\n`);
-  };
   print(
     ['a short run', 'devs, processor ms', 'official', 'ratio', 'ratio by the clock'],
     short.map(({ from, cpuMs, cpuRatio, wallRatio }) => [
@@ -114,6 +115,13 @@ function report(): void {
       [count, 'ratio', speedRatio, cpuRatio, ''],
     ]),
   );
+  reportKept();
+  console.log(
+    `${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, load ${range.least} to ${range.most}`,
+  );
+}
+
+function reportKept(): void {
   print(
     [
       'kept by',
@@ -131,7 +139,4 @@ function report(): void {
       [`bytes of a run, ${stand}`, 'payload', 'pages'],
       Object.entries(tables).map(([name, { payload, pages }]) => [name, payload, pages]),
     );
-  console.log(
-    `${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, load ${range.least} to ${range.most}`,
-  );
 }

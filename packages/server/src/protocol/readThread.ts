@@ -25,11 +25,8 @@ export async function* readThread(
   filter: EventFilter,
   signal: AbortSignal,
 ): AsyncGenerator<readonly ProtocolEvent[], void> {
-  const { app, thread, graph } = place;
-  const turns = await app.turns(thread);
-  const from = Math.max(0, filter.since === undefined ? beginningOf(turns) : filter.since - 1);
-  const begun = begunTurns(turns).findLast(({ afterSeq }) => afterSeq <= from);
-  const events = new ThreadEvents({ graph, run: begun === undefined ? thread : turnId(thread, begun) });
+  const { app, thread } = place;
+  const { from, events } = await beginning(place, filter);
   const stream = app.stream(thread, null, {
     streamMode: MODES,
     subgraphs: true,
@@ -88,6 +85,15 @@ async function restsSoon(place: ReadThread, last: number, signal: AbortSignal): 
     await sleep(LOOK_AT_ONCE_MS);
   }
   return false;
+}
+
+/** Where a subscription goes on. */
+async function beginning({ app, thread, graph }: ReadThread, { since }: EventFilter) {
+  const turns = await app.turns(thread);
+  const from = Math.max(0, since === undefined ? beginningOf(turns) : since - 1);
+  const begun = begunTurns(turns).findLast(({ afterSeq }) => afterSeq <= from);
+  const run = begun === undefined ? thread : turnId(thread, begun);
+  return { from, events: new ThreadEvents({ graph, run }) };
 }
 
 /** A client that knows nothing is told the last two runs: what was before is in the state. */

@@ -45,26 +45,22 @@ export async function innerGraphAt(
 ): Promise<InnerGraph | null> {
   const { checkpointNs, checkpointId } = placeOf(threadId, config);
   const path = namespacePath(checkpointNs).join('|');
-  const found = [...(graph.getSubgraphs?.(path, true) ?? [])].find(([name]) => name === path)?.[1];
-  if (found === undefined) throw new TypeError(`config: the graph has no subgraph "${path}"`);
+  const found = subgraphOf(graph, path);
 
   const at = { configurable: { thread_id: threadId, checkpoint_ns: checkpointNs } };
   const tuple = await saver.getTuple(at);
   if (tuple === undefined || (checkpointId !== null && tuple.checkpoint.id !== checkpointId)) return null;
   const levels = await levelsAbove(threadId, checkpointNs, saver);
-  if (levels === null) return null;
-  const [root] = levels;
+  const root = levels?.[0];
+  if (levels == null || root === undefined) return null;
   const { tasks } = await graph.getState({ configurable: { thread_id: threadId } });
-  if (root === undefined || !tasks.some(({ id }) => id === root.taskId)) return null;
+  if (!tasks.some(({ id }) => id === root.taskId)) return null;
 
   // LangGraph takes a checkpointer in the config for that of a graph which is being run.
   const reading = { configurable: { ...at.configurable, __pregel_checkpointer: saver } };
   const next = (await found.getState(reading)).tasks.map(({ id }) => id);
   const written = (tuple.pendingWrites ?? []).find(([, channel]) => isOutput(channel));
-  // All that the run's own task asks: one that was thrown has its id from there.
-  const asksAnew = (root.tuple.pendingWrites ?? [])
-    .filter(([task, channel]) => task === root.taskId && channel === INTERRUPT)
-    .flatMap(([, , asked]) => (asked as readonly Interrupt[]).map(({ id = '' }) => id));
+  const asksAnew = questionsOf(root);
   return {
     checkpointNs,
     graph: found,
@@ -80,6 +76,13 @@ export async function innerGraphAt(
   };
 }
 
+/** @throws TypeError */
+function subgraphOf(graph: Engine['graph'], path: string) {
+  const found = [...(graph.getSubgraphs?.(path, true) ?? [])].find(([name]) => name === path)?.[1];
+  if (found === undefined) throw new TypeError(`config: the graph has no subgraph "${path}"`);
+  return found;
+}
+
 function placeOf(threadId: string, config: unknown) {
   const { configurable } = (isRecord(config) ? config : {}) as RunnableConfig;
   const { thread_id: thread, checkpoint_ns: checkpointNs } = configurable ?? {};
@@ -93,6 +96,12 @@ interface Level {
   readonly tuple: CheckpointTuple;
   readonly taskId: string;
 }
+
+/** All that the run's own task asks: one that was thrown has its id from there. */
+const questionsOf = ({ tuple, taskId }: Level): readonly string[] =>
+  (tuple.pendingWrites ?? [])
+    .filter(([task, channel]) => task === taskId && channel === INTERRUPT)
+    .flatMap(([, , asked]) => (asked as readonly Interrupt[]).map(({ id = '' }) => id));
 
 /** Outermost first; `null` where a checkpoint is missing. */
 async function levelsAbove(

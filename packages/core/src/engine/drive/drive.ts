@@ -138,10 +138,7 @@ async function driveHeld(
     engine.saver.left?.(held.lease);
     return outcome;
   } catch (error) {
-    if (isDevsError(error, 'LEASE_LOST')) {
-      // On the bus alone: the log belongs to the new driver.
-      engine.events.emit('LEASE_LOST', { epoch: held.lease.epoch }, { threadId });
-    }
+    tellIfLost(error, held, engine);
     throw error;
   } finally {
     forget();
@@ -152,6 +149,11 @@ async function driveHeld(
     // Calls that were cut off may still be ending: what they work in is not anybody else's yet.
     if (!control.aborted.aborted) await releaseIgnoringErrors(held.lease, engine);
   }
+}
+
+/** On the bus alone: the log belongs to the new driver. */
+function tellIfLost(error: unknown, { lease: { threadId, epoch } }: ClaimedDrive, { events }: Engine): void {
+  if (isDevsError(error, 'LEASE_LOST')) events.emit('LEASE_LOST', { epoch }, { threadId });
 }
 
 export interface RunDueOptions extends Pick<DriveOptions, 'signal' | 'abort' | 'drain' | 'callbacks'> {

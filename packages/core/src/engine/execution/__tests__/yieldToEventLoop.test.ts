@@ -57,10 +57,10 @@ describe('the turn of the event loop', () => {
     const order: number[] = [];
     const runs = Array.from({ length: 30 }, async (_, run) => {
       while (shouldYield()) await yieldToEventLoop();
-      await null; // looks come first, and work after them
+      await Promise.resolve(); // looks come first, and work after them
       order.push(run);
       time.work(WORK_MS / 2);
-      await null;
+      await Promise.resolve();
       time.work(WORK_MS / 2);
     });
     await Promise.all(runs);
