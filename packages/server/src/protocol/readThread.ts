@@ -25,8 +25,11 @@ export async function* readThread(
   filter: EventFilter,
   signal: AbortSignal,
 ): AsyncGenerator<readonly ProtocolEvent[], void> {
-  const { app, thread } = place;
-  const { from, events } = await beginning(place, filter);
+  const { app, thread, graph } = place;
+  const turns = await app.turns(thread);
+  const from = Math.max(0, filter.since === undefined ? beginningOf(turns) : filter.since - 1);
+  const begun = begunTurns(turns).findLast(({ afterSeq }) => afterSeq <= from);
+  const events = new ThreadEvents({ graph, run: begun === undefined ? thread : turnId(thread, begun) });
   const stream = app.stream(thread, null, {
     streamMode: MODES,
     subgraphs: true,
@@ -38,13 +41,9 @@ export async function* readThread(
     const isKnown = filter.since !== undefined && seq <= filter.since;
     return isKnown ? [] : group.filter((event) => matches(filter, event));
   };
-  const lookMs = (): number => {
-    if (!events.asks) return LOOK_EVERY_MS;
-    return events.isRunning ? LOOK_AT_ONCE_MS : LOOK_SOON_MS;
-  };
-  for await (const event of readEach(stream, lookMs)) {
+  for await (const event of readEach(stream, () => lookMs(events))) {
     if (event === 'quiet') {
-      if (events.asks || events.isRunning) yield* standing(events, place);
+      yield* standing(events, place);
       continue;
     }
     const open = event.mode === 'gate' || events.asks ? await openSessions(app, thread) : NONE;
@@ -57,6 +56,7 @@ export async function* readThread(
   }
 
   async function* standing(told: ThreadEvents, at: ReadThread): AsyncGenerator<EventGroup, void> {
+    if (!told.asks && !told.isRunning) return;
     yield wanted(told.answered(await openSessions(at.app, at.thread)), Number.POSITIVE_INFINITY);
     if (await waitsNow(at, told.last)) yield wanted(told.waits(), Number.POSITIVE_INFINITY);
   }
@@ -67,7 +67,7 @@ const NONE: ReadonlySet<string> = new Set();
 const openSessions = async (app: ServedApp, thread: string): Promise<ReadonlySet<string>> =>
   new Set((await app.gates(thread)).map(({ sessionId }) => sessionId));
 
-/** Whether the thread stands at its questions, and all that led there was told. */
+/** Whether the thread stands at its questions, and all events before were sent. */
 async function waitsNow({ app, thread }: ReadThread, last: number): Promise<boolean> {
   const turn = begunTurns(await app.turns(thread)).at(-1);
   return turn !== undefined && turn.lastSeq <= last && (await isSettled(app, thread, turnId(thread, turn)));
@@ -87,16 +87,12 @@ async function restsSoon(place: ReadThread, last: number, signal: AbortSignal): 
   return false;
 }
 
-/** Where a subscription goes on. */
-async function beginning({ app, thread, graph }: ReadThread, { since }: EventFilter) {
-  const turns = await app.turns(thread);
-  const from = Math.max(0, since === undefined ? beginningOf(turns) : since - 1);
-  const begun = begunTurns(turns).findLast(({ afterSeq }) => afterSeq <= from);
-  const run = begun === undefined ? thread : turnId(thread, begun);
-  return { from, events: new ThreadEvents({ graph, run }) };
+function lookMs({ asks, isRunning }: ThreadEvents): number {
+  if (!asks) return LOOK_EVERY_MS;
+  return isRunning ? LOOK_AT_ONCE_MS : LOOK_SOON_MS;
 }
 
-/** A client that knows nothing is told the last two runs: what was before is in the state. */
+/** A new client receives the events of the last two runs. The state has the rest. */
 function beginningOf(turns: readonly Turn[]): number {
   const { afterSeq = 0 } = begunTurns(turns).at(-2) ?? {};
   return afterSeq - 1;

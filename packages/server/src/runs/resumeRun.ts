@@ -13,7 +13,7 @@ export interface Response {
 /** How decisions that come over HTTP are recorded. */
 const VIA = 'server';
 
-/** As ids of questions are written: what was shown is part of it. */
+/** The form of the ids of questions: the hash of the shown content is part of it. */
 const INTERRUPT_ID = /\.[0-9a-f]{16}$/;
 
 /**

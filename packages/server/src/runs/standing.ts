@@ -2,7 +2,7 @@ import type { RunDetails } from '@devs/core/langgraph';
 import type { ServedApp } from '../apps/ServedApp.ts';
 import { notFound } from '../http/ApiError.ts';
 
-/** One input of a thread and what became of it: a run in LangGraph's words. */
+/** One input of a thread and its outcome: a run in LangGraph's words. */
 export type Turn = Awaited<ReturnType<ServedApp['turns']>>[number];
 
 /** In LangGraph's words. */
@@ -45,7 +45,7 @@ export function begunTurns(turns: readonly Turn[]): readonly Turn[] {
 }
 
 /**
- * Whether nothing happens to a turn until somebody acts: it has ended, was paused, or asks. A queued turn rests with the one
+ * Whether a turn rests until a person acts: it has ended, was paused, or asks. A queued turn rests with the one
  * before it.
  */
 export async function isSettled(app: ServedApp, thread: string, run: string): Promise<boolean> {
