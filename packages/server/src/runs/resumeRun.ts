@@ -13,8 +13,8 @@ export interface Response {
 /** How decisions that come over HTTP are recorded. */
 const VIA = 'server';
 
-/** As ids of questions are written: what was shown is part of it. */
-const INTERRUPT_ID = /\.[0-9a-f]{16}$/;
+/** As ids of questions are written here (what was shown is part of it), and by LangGraph: never a part of an answer. */
+const INTERRUPT_ID = /\.[0-9a-f]{16}$|^[0-9a-f]{32}$/;
 
 /**
  * The answers of a `Command({ resume })`: by the ids of their questions, or one value where exactly one question is open.

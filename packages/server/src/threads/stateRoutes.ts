@@ -124,6 +124,10 @@ async function updateState(c: Asking, served: Served): Promise<Response> {
   if (Array.isArray(values)) throw invalid('values: expected an object.');
   const asked = await app.gates(run.id);
   const node = asNode ? { asNode } : {};
+  if (asked.length > 0 && asNode)
+    throw invalid(
+      'as_node: a question waits, and the graph would go on behind it. Send the values without `as_node`.',
+    );
   const placed = await app.updateState(run.id, values ?? null, { by: access.principal, ...node });
   // Its questions were withdrawn. The run goes on, and asks anew.
   if (asked.length > 0) await app.start(run.id);
