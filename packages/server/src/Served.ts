@@ -7,13 +7,13 @@ import type { OpenStreams } from './http/OpenStreams.ts';
 import { parseShape } from './http/readBody.ts';
 import { assertId } from './threads/threadId.ts';
 
-/** What every route works with. */
+/** The parts that every route works with. */
 export interface Served {
   readonly assistants: Assistants;
   readonly streams: OpenStreams;
 }
 
-/** What is known of a request before a route is looked for: who sends it, and its body. */
+/** Known of a request before its route: the principal, and the body. */
 export interface Env {
   readonly Variables: { readonly access: Access; readonly body: unknown };
 }
@@ -31,7 +31,7 @@ export function pathId(c: Asking, name: 'thread_id' | 'run_id' | 'assistant_id' 
   return id;
 }
 
-/** The thread of the path, for who may do this with it. @throws ApiError */
+/** The thread of the path, for a principal that may do this with it. @throws ApiError */
 export async function locatedThread(c: Asking, action: Action, { assistants }: Served): Promise<Located> {
   const id = pathId(c, 'thread_id');
   const located = await assistants.locate(id);

@@ -21,13 +21,13 @@ import { threadRoutes } from './threads/threadRoutes.ts';
 export interface ServerOptions {
   /** Apps of `durable()`, by the names that clients call assistants. */
   readonly apps: Readonly<Record<string, ServedApp>>;
-  /** Returns who sends a request, or `null` to reject it. */
+  /** Returns the principal of a request, or `null` to reject it. */
   readonly identify: (request: Request) => Principal | null | Promise<Principal | null>;
-  /** Decides what a principal may do. Asked for every request, and for every thread of a list. */
+  /** Decides about each action of a principal. Called for every request, and for every thread of a list. */
   readonly authorize: Authorize;
   /** `Host` values to accept, such as `api.example.org`. */
   readonly hosts: readonly string[];
-  /** Origins of pages that may use the API from a browser, such as `https://chat.example.org`. @defaultValue none */
+  /** Origins of pages that may use the API from a browser, such as `https://chat.example.org`. @defaultValue pages of the server's own address */
   readonly origins?: readonly string[];
   /** Path of the API, without a slash at its end, such as `/api`. @defaultValue '' */
   readonly base?: string;
@@ -54,7 +54,7 @@ export interface ServerHandler {
 
 /**
  * Creates the HTTP API of LangGraph's server over durable apps, as a handler for any server. LangGraph's own clients use it. A
- * message never answers a question: a decision is recorded with the person that `identify` returns.
+ * message cannot answer a question: a decision is recorded with the person that `identify` returns.
  *
  * @throws TypeError for options that do not fit.
  *

@@ -167,6 +167,27 @@ test('a run that is sent twice is one run', async ({ start }) => {
   expect((await ask('POST', '/threads/t1/runs', { ...run, input: { topic: 'other' } })).status).toBe(422);
 });
 
+test('a run behind a question keeps nobody waiting, and begins when the question is answered', async ({
+  start,
+}) => {
+  const { ask } = start();
+  const run = { assistant_id: 'ask', input: { topic: 'first' }, if_not_exists: 'create', run_id: 'r1' };
+  const asked = (await ask('POST', '/threads/t1/runs/wait', run)).body as { __interrupt__: { id: string }[] };
+  const next = { ...run, input: { topic: 'next' }, run_id: 'r2' };
+  expect((await ask('POST', '/threads/t1/runs/wait', next)).status).toBe(422);
+  const queued = await ask('POST', '/threads/t1/runs/wait', { ...next, multitask_strategy: 'enqueue' });
+  expect(queued.body).toMatchObject({ topic: 'first' });
+  const runs = async () => (await ask('GET', '/threads/t1/runs')).body;
+  expect(await runs()).toMatchObject([
+    { run_id: 'r2', status: 'pending' },
+    { run_id: 'r1', status: 'interrupted' },
+  ]);
+  const resume = { [asked.__interrupt__[0]?.id ?? '']: 'yes' };
+  await ask('POST', '/threads/t1/runs/wait', { assistant_id: 'ask', command: { resume } });
+  expect((await ask('GET', '/threads/t1/runs/r2/join')).body).toMatchObject({ topic: 'next' });
+  expect(await runs()).toMatchObject([{ status: 'interrupted' }, { run_id: 'r1', status: 'success' }]);
+});
+
 test('threads are found by metadata, status and assistant, by their owner alone, in pages', async ({
   start,
 }) => {

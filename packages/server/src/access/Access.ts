@@ -2,7 +2,7 @@ import type { Principal } from '@devs/core';
 import type { RunInfo } from '@devs/core/langgraph';
 import { ApiError, notFound } from '../http/ApiError.ts';
 
-/** What a request does, in the words of LangGraph's auth events. */
+/** The action of a request, in the words of LangGraph's auth events. */
 export type Action =
   | ('assistants:read' | 'assistants:search')
   | ('threads:create' | 'threads:read' | 'threads:search' | 'threads:update' | 'threads:delete')
@@ -12,7 +12,7 @@ export type Action =
   | 'threads:decide'
   | ('store:get' | 'store:put' | 'store:delete' | 'store:search' | 'store:list_namespaces');
 
-/** Fields of a run that only the server writes. `by` is who started it, such as `human:ada`. */
+/** Fields of a run that only the server writes. `by` is its author, such as `human:ada`. */
 export type OwnerFields = NonNullable<RunInfo['owner']>;
 
 /** A run with its owner, which is empty for a run that a program started. */
@@ -23,7 +23,7 @@ export type OwnedRun = RunInfo & { readonly owner: OwnerFields };
  */
 export type Verdict = boolean | { readonly owner: OwnerFields };
 
-/** What an action is about. */
+/** The subject of an action. */
 export interface ActedOn {
   /** The namespace of a store, or its prefix. */
   readonly namespace?: readonly string[];
@@ -31,7 +31,7 @@ export interface ActedOn {
 }
 
 /**
- * Decides what a principal may do. Called for every request, and for every run in a list.
+ * Decides about an action of a principal. Called for every request, and for every run in a list.
  *
  * @param run - `null` for a new thread, a list as a whole, assistants, and the store.
  */
@@ -42,7 +42,7 @@ export type Authorize = (
   on: ActedOn,
 ) => Verdict | Promise<Verdict>;
 
-/** One principal, and what it may do. */
+/** One principal, and its rights. */
 export class Access {
   readonly principal: Principal;
   readonly #authorize: Authorize;
@@ -64,7 +64,7 @@ export class Access {
   }
 
   /**
-   * What is not about one run.
+   * For an action that is not about one run.
    *
    * @returns The fields that a new run gets, or that those of a list must have.
    * @throws ApiError
@@ -76,7 +76,7 @@ export class Access {
     return verdict === true ? {} : verdict.owner;
   }
 
-  /** Who may not even read a run is told that it is not there. @throws ApiError */
+  /** A run that the principal may not read is not found. @throws ApiError */
   async demandRun(action: Action, run: RunInfo): Promise<void> {
     if (await this.may(action, run)) return;
     if (action === 'threads:read' || !(await this.may('threads:read', run)))

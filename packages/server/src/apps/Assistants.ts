@@ -45,7 +45,7 @@ export class Assistants {
     return this.all.length === 1 ? first : undefined;
   }
 
-  /** The one that a new thread is of: the named one, or the first until its first run says otherwise. */
+  /** The one that a new thread is of: the named one, or the first until its first run names another. */
   ofThread(name: unknown): Assistant {
     return this.find(name) ?? (this.all[0] as Assistant);
   }

@@ -1,6 +1,6 @@
 import type { DurableApp } from '@devs/core/langgraph';
 
-/** What the server uses of an app of `durable()`. */
+/** The methods of an app of `durable()` that the server uses. */
 export type ServedApp = Pick<
   DurableApp<unknown, unknown, unknown>,
   | ('cancel' | 'create' | 'decide' | 'delete' | 'fork' | 'gates' | 'get' | 'getState' | 'getStateHistory')

@@ -6,7 +6,7 @@ export interface Workers {
   stop(): Promise<void>;
 }
 
-/** @throws TypeError for an app whose runs other processes execute. */
+/** @throws TypeError for an app of a cluster, where workers execute the runs. */
 export function startWorkers(apps: readonly ServedApp[]): Workers {
   const elsewhere = apps.some(({ runs }) => runs !== null);
   if (elsewhere)

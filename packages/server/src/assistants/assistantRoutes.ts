@@ -73,7 +73,7 @@ async function search(
   { all }: Assistants,
 ): Promise<readonly Assistant[]> {
   await c.var.access.demand('assistants:search');
-  // An assistant has no metadata of its own but who made it.
+  // The only metadata of an assistant is its author.
   const asked = Object.entries(metadata ?? {}).every(
     ([key, value]) => key === 'created_by' && value === 'system',
   );
@@ -92,10 +92,10 @@ interface Drawn {
   getSubgraphsAsync(namespace?: string, recurse?: boolean): AsyncGenerator<[string, unknown]>;
 }
 
-/** A compiled graph of LangGraph, whose types are those of its author's state. */
+/** A compiled graph of LangGraph, with the types of its author's state. */
 const drawn = (graph: unknown): Drawn => graph as Drawn;
 
-/** A graph says the names of its channels; their types are TypeScript's. */
+/** A graph knows the names of its channels; their types are TypeScript's. */
 const ANYTHING = { type: 'object', properties: {}, additionalProperties: true } as const;
 
 function schemasOf(

@@ -3,7 +3,7 @@ import { visibleText } from '@devs/core/internal';
 
 export type ErrorStatus = 400 | 401 | 403 | 404 | 408 | 409 | 413 | 415 | 422 | 429 | 500 | 501 | 503;
 
-/** What the server itself says no to. */
+/** A request that the server refuses itself. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: ErrorStatus;
@@ -36,7 +36,7 @@ const STATUS: Partial<Readonly<Record<ErrorCode, ErrorStatus>>> = {
   ...{ STATE_DISK_FULL: 503, STATE_IO: 503, STATE_KEY_MISMATCH: 503, STATE_REPLACED: 503 },
 };
 
-/** A failure as a client is told of it: masked, and never a stack. */
+/** A failure as a client receives it: masked, and without a stack. */
 export interface ErrorView {
   readonly status: ErrorStatus;
   readonly body: ErrorBody;

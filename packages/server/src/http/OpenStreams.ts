@@ -8,7 +8,7 @@ export interface StreamLimits {
   readonly each: number;
 }
 
-/** The streams that are open, counted by who reads them. */
+/** The streams that are open, counted by their readers. */
 export class OpenStreams {
   readonly #limits: StreamLimits;
   readonly #of = new Map<string, number>();

@@ -5,13 +5,13 @@ import { serialize } from './serialize.ts';
 export interface SentEvent {
   readonly event: string;
   readonly data: unknown;
-  /** Where a client goes on; absent for what is not stored. */
+  /** Where a client goes on; absent for an event that is not stored. */
   readonly id?: string;
 }
 
-/** Keeps proxies from closing a silent stream, and tells a client of a dead one, ms. */
+/** Keeps proxies from closing a silent stream, and shows a client that its stream is alive, ms. */
 const HEARTBEAT_MS = 5_000;
-/** A reader that takes nothing for so long is let go, ms. It may come back to where it was. */
+/** A reader that stalls for so long is let go, ms. It may come back to where it was. */
 const MOST_STALLED_MS = 120_000;
 
 const HEADERS = {
@@ -22,7 +22,7 @@ const HEADERS = {
 
 export interface EventStreamOptions {
   readonly streams: OpenStreams;
-  /** Who reads. */
+  /** The name of the principal. */
   readonly reader: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** The client is gone before the end. */
@@ -31,7 +31,7 @@ export interface EventStreamOptions {
 
 /**
  * Answers with events as they come. A group of events arrives together or not at all: a client that knows its last `id` has all
- * of it. The client takes events at its own speed; nothing is read ahead of it.
+ * of it. The client takes events at its own speed, and the server reads on only then.
  *
  * @param read - Yields groups until it is done or `signal` is aborted.
  */
@@ -88,7 +88,7 @@ class Sender {
         if (isSent) this.#send(next.value.map(eventText).join(''));
       }
     } catch {
-      this.close(); // what can be told of a failure is an event of its own
+      this.close(); // a failure has an event of its own
     }
   }
 

@@ -9,8 +9,8 @@ export interface Reach {
 }
 
 /**
- * Refuses, by the request alone, one under a foreign name and one that a page of a foreign origin sends: its name was made to
- * lead here, or the page is not among `origins`.
+ * Refuses a request under a foreign name: somebody made the name lead here. Refuses a request of a page that is not among
+ * `origins`.
  *
  * @throws ApiError
  */
@@ -22,7 +22,7 @@ export function assertReach(request: Request, { hosts, origins }: Reach): void {
   const origin = headers.get('origin');
   if (origin !== null && !isOwnOrigin(origin, hosts) && !origins.has(origin))
     throw new ApiError(403, 'ORIGIN_REFUSED', 'Pages of this origin may not use the API.');
-  // A browser says it also where it sends no origin.
+  // A browser sends this header also without an origin.
   if (origin === null && headers.get('sec-fetch-site') === 'cross-site')
     throw new ApiError(403, 'ORIGIN_REFUSED', 'Pages of other sites may not use the API.');
 }
@@ -35,7 +35,7 @@ function isOwnOrigin(origin: string, hosts: ReadonlySet<string>): boolean {
 const EXPOSED = 'Content-Location, Location, X-Pagination-Total, X-Pagination-Next';
 const MOST_AGE_S = '600';
 
-/** What a browser asks before a page sends a request. */
+/** Answers the question of a browser before a page sends a request. */
 export function preflight(request: Request): Response {
   const headers = {
     'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',

@@ -16,7 +16,7 @@ interface DictOwner {
   toDict(): { readonly type: string; readonly data: object };
 }
 
-/** By what it can do: an application may have a copy of LangChain of its own. */
+/** By its method: an application may have a copy of LangChain of its own. */
 const isMessage = (value: unknown): value is DictOwner =>
   typeof value === 'object' && value !== null && 'toDict' in value && typeof value.toDict === 'function';
 

@@ -1,4 +1,4 @@
-/** What the server does otherwise than LangGraph's, on purpose. `/info` says it, and the reference of the API. */
+/** How the server differs from LangGraph's, on purpose. `/info` and the reference of the API list it. */
 export const DIFFERENCES = [
   'A message never answers a question: a thread that waits for an answer takes no input (INPUT_NOT_TAKEN).',
   'A command or `input.respond` with `goto` or `update` is refused.',

@@ -23,7 +23,7 @@ const FLAGS = {
   durable: true,
 };
 
-/** What LangGraph's server answers and this one does not. */
+/** Requests that LangGraph's server answers and this one does not. */
 const NOT_OFFERED: readonly (readonly [method: string, path: string, why: string])[] = [
   ['GET', '/threads/:id/stream/events', 'WebSocket is not offered. Use POST, which streams events.'],
   ['POST', '/runs/batch', 'Batches are not offered. Send each run by itself.'],

@@ -65,7 +65,7 @@ export class MessageBlocks {
     );
   }
 
-  /** Ends the messages of a node, or of a graph and those below it: what they said is in the state. */
+  /** Ends the messages of a node, or of a graph and those below it: the state has their text. */
   finish(ns: readonly string[], node?: string): readonly UnplacedEvent[] {
     const ended = [...this.#open.values()].filter(
       (message) =>
@@ -170,7 +170,7 @@ function toolCall({ id, name, args }: Extract<Block, { kind: 'tool' }>): object 
     if (typeof parsed === 'object' && parsed !== null && name !== null)
       return { type: 'tool_call', id, name, args: parsed };
   } catch {
-    // told below
+    // an invalid call, see below
   }
   return { type: 'invalid_tool_call', id, name, args, error: 'Malformed args.' };
 }

@@ -7,10 +7,10 @@ import { toolEvents } from './toolEvents.ts';
 
 const ROOT: readonly string[] = [];
 
-/** Between the id of a run and the question after whose answer it goes on. */
+/** Between the id of a run and the question that was answered. */
 const LEG = '~';
 
-/** The id of a run, of what a client read in an event. */
+/** The id of a run, from the id that a client read in an event. */
 export const runOf = (id: string): string => id.split(LEG, 1)[0] ?? id;
 
 type Lifecycle = 'running' | 'completed' | 'failed' | 'interrupted';
@@ -19,18 +19,18 @@ type Lifecycle = 'running' | 'completed' | 'failed' | 'interrupted';
 export type EventGroup = readonly ProtocolEvent[];
 
 /**
- * Tells a thread's events in the words of the thread protocol. The events of a stored event depend on those before it alone, so
- * that a client that comes back is told the same, with the same ids.
+ * Turns a thread's events into those of the thread protocol. The events of a stored event depend on those before it alone. A
+ * client that comes back receives equal events with equal ids.
  */
 export class ThreadEvents {
   readonly #graph: string;
   readonly #messages = new MessageBlocks();
   /** The run that the events are of. After an answer it has another name: clients take a run that waited for ended. */
   #run: string;
-  /** What the run was said to do. */
+  /** The newest lifecycle event of the run. */
   #said: Lifecycle | null = null;
   #last = 0;
-  /** Ids of questions that are open, as far as was told. */
+  /** Ids of the questions that were sent and have not been answered. */
   #asked = new Map<string, string>();
 
   /**
@@ -46,7 +46,7 @@ export class ThreadEvents {
     return this.#last;
   }
 
-  /** Whether questions were told that nobody was told the answers of. */
+  /** Whether a question was sent without its answer. */
   get asks(): boolean {
     return this.#asked.size > 0;
   }
@@ -63,7 +63,7 @@ export class ThreadEvents {
     return placeEvents(event.seq, told);
   }
 
-  /** Nothing more comes until somebody acts. */
+  /** The run waits until a person acts. */
   waits(): EventGroup {
     if (this.#said === 'interrupted') return [];
     const key = [this.#last, ...this.#asked.keys()].join('+');
@@ -154,7 +154,7 @@ export class ThreadEvents {
     return this.#between(told);
   }
 
-  /** What is of no stored event stands where the newest one is. */
+  /** Events without a stored event have the position of the newest one. */
   #between(told: readonly UnplacedEvent[]): EventGroup {
     return told.flatMap((event) => placeEvents(this.#last, [event]));
   }

@@ -16,7 +16,7 @@ export const commandBody = z.looseObject({
 
 type Command = z.infer<typeof commandBody>;
 
-/** Who sends a command to which thread. */
+/** The sender of a command, and the thread. */
 export interface Commanded {
   readonly access: Access;
   readonly assistants: Assistants;
@@ -25,7 +25,7 @@ export interface Commanded {
 
 interface Done {
   readonly result: object;
-  /** The newest event before what the command has done. */
+  /** The newest event before those of the command. */
   readonly through?: number;
 }
 
@@ -41,7 +41,7 @@ const COMMANDS: Readonly<Record<string, (params: unknown, to: Commanded) => Prom
   },
 };
 
-/** Does what a command says. Its refusal is an answer, not a failure of the request. */
+/** Executes a command. Its refusal is an answer, not a failure of the request. */
 export async function runCommand({ id, method, params }: Command, to: Commanded): Promise<object> {
   const command = Object.hasOwn(COMMANDS, method) ? COMMANDS[method] : undefined;
   if (command === undefined)
@@ -101,8 +101,8 @@ async function startTurn(params: unknown, to: Commanded): Promise<Done> {
 }
 
 /**
- * A message waits for its turn, as in LangGraph. At a question it is refused: clients ask for `interrupt` of themselves as long as
- * they take the run for running, and a question would be withdrawn that somebody has just been shown.
+ * A message waits for its turn, as in LangGraph. At a question it is refused. Clients send `interrupt` by themselves while they take
+ * the run for running. It would withdraw a question that a person has just seen.
  */
 async function strategyOf(
   given: RunBody['multitask_strategy'],

@@ -70,7 +70,7 @@ const NONE: ReadonlySet<string> = new Set();
 const openSessions = async (app: ServedApp, thread: string): Promise<ReadonlySet<string>> =>
   new Set((await app.gates(thread)).map(({ sessionId }) => sessionId));
 
-/** Whether the thread stands at its questions, and all that led there was told. */
+/** Whether the thread stands at its questions, and all events before were sent. */
 async function waitsNow({ app, thread }: ReadThread, last: number): Promise<boolean> {
   const turn = begunTurns(await app.turns(thread)).at(-1);
   return turn !== undefined && turn.lastSeq <= last && (await isSettled(app, thread, turnId(thread, turn)));
@@ -90,7 +90,7 @@ async function restsSoon(place: ReadThread, last: number, signal: AbortSignal): 
   return false;
 }
 
-/** A client that knows nothing is told the last two runs: what was before is in the state. */
+/** A new client receives the events of the last two runs. The state has the rest. */
 function beginningOf(turns: readonly Turn[]): number {
   const { afterSeq = 0 } = begunTurns(turns).at(-2) ?? {};
   return afterSeq - 1;

@@ -9,7 +9,7 @@ interface MessageJson {
   readonly status?: string;
 }
 
-/** What the messages that a node has written say of tool calls: those that were asked for, and those that have ended. */
+/** The tool calls in the messages that a node has written: those that begin, and those that have ended. */
 export function toolEvents(values: unknown, namespace: readonly string[]): readonly UnplacedEvent[] {
   if (typeof values !== 'object' || values === null || !('messages' in values)) return [];
   const { messages } = plain(values) as { readonly messages: unknown };

@@ -24,7 +24,7 @@ export class PartialMessages {
       : [partial];
   }
 
-  /** The messages in a state that were not told yet. */
+  /** The messages in a state that were not sent yet. */
   complete(values: unknown): readonly SentEvent[] {
     const { messages } = (plain(values) ?? {}) as { readonly messages?: unknown };
     const all = (Array.isArray(messages) ? messages : []) as readonly { readonly id?: unknown }[];

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const names = z.union([z.string(), z.array(z.string()).max(200)]);
 
-/** The modes of the field. Those that the engine does not record yield nothing. */
+/** The modes of the field. Those that the engine does not record have an empty stream. */
 export const STREAM_MODES = [
   ...(['values', 'updates', 'custom', 'messages', 'messages-tuple'] as const),
   ...(['events', 'debug', 'tasks', 'checkpoints', 'tools'] as const),

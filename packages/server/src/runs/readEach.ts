@@ -1,7 +1,7 @@
 /**
- * Yields what a source does, and `quiet` where it says nothing for a while.
+ * Yields the events of a source, and `quiet` where it is silent for a while.
  *
- * @param quietMs - How long it may say nothing, asked each time.
+ * @param quietMs - How long it may be silent, asked each time.
  */
 export async function* readEach<Event>(
   source: AsyncGenerator<Event, void>,
@@ -19,7 +19,7 @@ export async function* readEach<Event>(
   }
 }
 
-/** What comes within so many milliseconds. */
+/** The value, if it comes within so many milliseconds. */
 async function within<T>(coming: Promise<T>, ms: number): Promise<T | 'quiet'> {
   let timer: NodeJS.Timeout | undefined;
   const quiet = new Promise<'quiet'>((resolve) => {

@@ -17,7 +17,7 @@ export interface ReadModes {
   readonly subgraphs: boolean;
 }
 
-/** How often a quiet run is looked at: it may have been paused, which is no event, ms. */
+/** How often a quiet run is looked at: it may have been paused, without an event, ms. */
 const LOOK_EVERY_MS = 1_000;
 /** The same while it may ask for an answer, ms. */
 const LOOK_SOON_MS = 25;
@@ -51,7 +51,7 @@ export async function* readRun(
   }
 }
 
-/** Whether nothing more comes until somebody acts, and all was read. */
+/** Whether the run rests until a person acts, and all its events were read. */
 async function isAtEnd({ app, thread, run, after = 0 }: ReadRun): Promise<boolean> {
   return (await isSettled(app, thread, run)) && (await requireTurn(app, thread, run)).lastSeq <= after;
 }

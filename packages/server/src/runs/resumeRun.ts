@@ -13,7 +13,10 @@ export interface Response {
 /** How decisions that come over HTTP are recorded. */
 const VIA = 'server';
 
-/** As ids of questions are written here (what was shown is part of it), and by LangGraph: never a part of an answer. */
+/**
+ * The form of the ids of questions: the hash of the shown content is part of it. LangGraph's own ids are never a part of an
+ * answer either.
+ */
 const INTERRUPT_ID = /\.[0-9a-f]{16}$|^[0-9a-f]{32}$/;
 
 /**

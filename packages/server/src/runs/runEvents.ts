@@ -4,7 +4,7 @@ import type { SentEvent } from '../http/eventStream.ts';
 import { PartialMessages } from './PartialMessages.ts';
 import type { SentMode } from './RunBody.ts';
 
-/** What a client asked for. */
+/** The modes that a client asked for. */
 export interface AskedEvents {
   readonly modes: ReadonlySet<SentMode>;
   readonly subgraphs: boolean;
@@ -87,7 +87,7 @@ export class RunEvents {
   }
 }
 
-/** The last of a group has the position: what a client goes on after. */
+/** The last of a group has the position that a client goes on after. */
 function stored(seq: number, events: readonly SentEvent[]): readonly SentEvent[] {
   return events.map((event, at) => (at === events.length - 1 ? { ...event, id: String(seq) } : event));
 }
@@ -98,7 +98,7 @@ export function runFailure(reason: string | null): { readonly error: string; rea
   return { error: name ?? 'Error', message: message ?? reason ?? 'The run failed.' };
 }
 
-/** A piece of a model's text as LangChain's `streamEvents` tells it: clients that read it know no other. */
+/** A piece of a model's text as LangChain's `streamEvents` sends it: some clients read this form only. */
 const modelEvent = (
   runId: string,
   chunk: unknown,

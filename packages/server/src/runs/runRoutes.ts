@@ -66,7 +66,7 @@ async function start(
   return { body, run };
 }
 
-/** A run of the path, for who may read its thread. */
+/** A run of the path, for a principal that may read its thread. */
 async function locatedRun(c: Asking, served: Served): Promise<StartedRun> {
   const run = runOf(pathId(c, 'run_id'));
   const isStateless = c.req.param('thread_id') === undefined;
@@ -112,7 +112,7 @@ async function startStream(c: Asking, served: Served): Promise<Response> {
   });
 }
 
-/** What a run was asked for is not recorded with it: a client that joins says it, or gets all. */
+/** The modes of a run are not recorded with it: a client that joins sends them, or gets all. */
 const USUAL_MODES: ReadonlySet<SentMode> = new Set(['values', 'updates', 'custom', 'messages-tuple']);
 
 async function joinStream(c: Asking, served: Served): Promise<Response> {

@@ -2,7 +2,7 @@ import type { RunDetails } from '@devs/core/langgraph';
 import type { ServedApp } from '../apps/ServedApp.ts';
 import { notFound } from '../http/ApiError.ts';
 
-/** One input of a thread and what became of it: a run in LangGraph's words. */
+/** One input of a thread and its outcome: a run in LangGraph's words. */
 export type Turn = Awaited<ReturnType<ServedApp['turns']>>[number];
 
 /** In LangGraph's words. */
@@ -44,10 +44,20 @@ export function begunTurns(turns: readonly Turn[]): readonly Turn[] {
   return turns.filter((turn, at) => turn.status !== 'queued' && (at === 0 || !isDropped(turn)));
 }
 
-/** Whether nothing happens to a turn until somebody acts: it has ended, was paused, or asks. */
+/**
+ * Whether a turn rests until a person acts: it has ended, was paused, or asks. A queued turn rests with the one
+ * before it.
+ */
 export async function isSettled(app: ServedApp, thread: string, run: string): Promise<boolean> {
   const { status } = await requireTurn(app, thread, run);
-  if (status === 'queued' || status === 'created' || status === 'running') return false;
+  if (status !== 'queued') return rests(app, thread, status);
+  const current = begunTurns(await app.turns(thread)).at(-1)?.status;
+  const isBehindRest = current === 'waiting' || current === 'paused';
+  return isBehindRest && rests(app, thread, current);
+}
+
+async function rests(app: ServedApp, thread: string, status: Turn['status']): Promise<boolean> {
+  if (status === 'created' || status === 'running') return false;
   if (status !== 'waiting' && status !== 'paused') return true;
   if (await isDue(app, thread)) return false;
   const info = await app.get(thread);

@@ -22,7 +22,7 @@ export interface StartedRun {
   readonly isStateless: boolean;
 }
 
-/** Who asks for a run of what. */
+/** The sender of a request for a run, and the thread. */
 export interface Asked {
   readonly access: Access;
   readonly assistants: Assistants;
@@ -35,9 +35,9 @@ export interface Asked {
 }
 
 /**
- * Records a run: a new input of a thread, answers to its questions, or that it goes on. A message never answers a question.
+ * Records a run: a new input of a thread, answers to its questions, or that it goes on. A message cannot answer a question.
  *
- * @throws ApiError, DevsError; nothing is recorded then.
+ * @throws ApiError, DevsError, before it records anything.
  */
 export async function startRun(body: RunBody, asked: Asked): Promise<StartedRun> {
   assertOffered(body);
@@ -74,7 +74,7 @@ async function startIn(
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 
-/** Where a client says that it stands. */
+/** The checkpoint that a client stands at. */
 const checkpointOf = ({ checkpoint, checkpoint_id: id }: RunBody): string | undefined =>
   checkpoint?.checkpoint_id ?? id ?? undefined;
 
@@ -108,7 +108,7 @@ async function startNew(body: RunBody, run: Recorded, isNamed: boolean): Promise
 }
 
 /**
- * Whether a thread is in the place of another app, because its creator did not say of which it is, and has no input yet. Where
+ * Whether a thread is in the place of another app, because its creator did not name one, and waits for its first input. Where
  * each run has its own file, it stays there.
  */
 async function isOfOther({ assistant, run }: Located, asked: Assistant): Promise<boolean> {
@@ -150,7 +150,7 @@ async function continueThread(
     const turn = await lastTurn(run);
     const asks = await app.gates(thread);
     await app.start(thread);
-    // A run that waits tells its questions again.
+    // A run that waits sends its questions again.
     return { ...startedRun(run), run: turnId(thread, turn), after: Math.max(0, turn.lastSeq - asks.length) };
   }
   if (located.run.metadata['graph_id'] === undefined && (await app.turns(thread)).length > 0)
@@ -173,7 +173,7 @@ async function fork(body: RunBody, checkpointId: string, run: Recorded): Promise
   const from = await beforeInput(assistant.app, thread, checkpointId);
   if (from !== null) {
     await assistant.app.fork(thread, { as, checkpointId: from, by });
-    // What the fork would go on with is what the input takes the place of.
+    // The input takes the place of the work that the fork would go on with.
     await assistant.app.cancel(as, { by });
   }
   await record({ ...body, multitask_strategy: 'enqueue' }, forked, { fields });
@@ -181,7 +181,7 @@ async function fork(body: RunBody, checkpointId: string, run: Recorded): Promise
 }
 
 /**
- * Where a new input begins instead of the one that a checkpoint is about to take in: a client that edits a message names that
+ * Where a new input begins instead of the one that a checkpoint is about to take in. A client that edits a message names that
  * checkpoint. `null` for the first input of a thread.
  */
 async function beforeInput(app: ServedApp, thread: string, checkpointId: string): Promise<string | null> {
@@ -260,7 +260,7 @@ async function resume(body: RunBody, run: Recorded): Promise<StartedRun> {
   return answer(responsesOf(value, await app.gates(thread)), run);
 }
 
-/** Records answers of a thread, whose run goes on. */
+/** Records answers of a thread; its run goes on. */
 export async function answer(responses: readonly Response[], run: Recorded): Promise<StartedRun> {
   const { access, thread, assistant } = run;
   const found = await assistant.app.get(thread);
@@ -282,7 +282,7 @@ function assertSameAssistant({ assistant, run }: Located, asked: Assistant): voi
   throw new ApiError(422, 'OTHER_ASSISTANT', `The thread belongs to assistant "${assistant.name}".`);
 }
 
-/** @throws ApiError for what LangGraph's server does and this one does not, before anything is recorded. */
+/** @throws ApiError for an option of LangGraph's server that this one lacks, before it records anything. */
 function assertOffered(body: RunBody): void {
   if (body.multitask_strategy === 'rollback')
     throw notOffered('A rollback would undo recorded work. Use "interrupt".');

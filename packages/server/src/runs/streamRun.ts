@@ -39,7 +39,7 @@ export function streamRun(
   });
 }
 
-/** For a client that has left and can be told nothing. */
+/** For a client that has left: it cannot receive an error. */
 export function cancelQuietly({ assistant: { app }, thread, run }: StartedRun, by: Principal): void {
   app.cancel(thread, { by, turn: run }).catch(() => undefined); // it has ended
 }

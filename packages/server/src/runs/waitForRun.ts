@@ -13,7 +13,7 @@ export async function waitForRun(
   for await (const _event of readRun({ app, thread, run, after }, modes, signal));
 }
 
-/** What LangGraph's `wait` and `join` return: the values, with the open questions or the error. */
+/** The answer of LangGraph's `wait` and `join`: the values, with the open questions or the error. */
 export async function outputAfter(run: StartedRun, signal: AbortSignal): Promise<unknown> {
   await waitForRun(run, signal);
   return outputOf(run);
@@ -28,7 +28,7 @@ async function outputOf({ assistant: { app }, thread, run }: StartedRun): Promis
   return { ...(values as object | null), __interrupt__: asked.map(gateInterrupt) };
 }
 
-/** Removes the thread of a run that nobody knows; only a person can. What has not ended stays. */
+/** Removes the hidden thread of a run. Only a person can. A run that has not ended stays. */
 export async function deleteStateless(
   { assistant: { app }, thread }: StartedRun,
   by: Principal,

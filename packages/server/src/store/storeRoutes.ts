@@ -91,7 +91,7 @@ async function storeFor(
   if ((action === 'store:put' || action === 'store:get') && ns.length === 0)
     throw invalid('namespace is missing.');
   const fields = await c.var.access.demand(action, { namespace: ns });
-  // An item has no such fields: what asks for them is not met.
+  // An item has other fields: such a verdict cannot be met.
   if (Object.keys(fields).length > 0)
     throw new ApiError(403, 'NOT_ALLOWED', 'Items of a store have no owner fields.');
   return assistants.ofThread(undefined).app.memory;

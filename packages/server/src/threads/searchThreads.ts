@@ -74,7 +74,7 @@ async function* byIds(app: ServedApp, ids: readonly string[]): AsyncGenerator<Ru
   }
 }
 
-/** What the engine's index finds, newest first. */
+/** The runs in the engine's index, newest first. */
 async function* listed(app: ServedApp, body: SearchBody, owner: OwnerFields): AsyncGenerator<RunInfo, void> {
   const status = body.status ? STATUSES[body.status] : undefined;
   const filter = { metadata: scalarsOf(body.metadata), owner, ...(status && { status }) };
@@ -99,7 +99,7 @@ type Scalar = string | number | boolean | null;
 const isScalar = (value: unknown): value is Scalar =>
   value === null || ['string', 'number', 'boolean'].includes(typeof value);
 
-/** The engine finds scalars by an index; ten at most in one query, and the assistant is told otherwise. */
+/** The engine finds scalars by an index; ten at most in one query. The assistant is compared afterwards. */
 function scalarsOf(metadata: SearchBody['metadata']): Readonly<Record<string, Scalar>> {
   const scalars = Object.entries(metadata ?? {}).filter((pair): pair is [string, Scalar] =>
     isScalar(pair[1]),
@@ -107,7 +107,7 @@ function scalarsOf(metadata: SearchBody['metadata']): Readonly<Record<string, Sc
   return Object.fromEntries(scalars.filter(([name]) => !NAMES_ASSISTANT.has(name)).slice(0, 5));
 }
 
-/** A thread that a program started has an assistant too, and says so nowhere. */
+/** A thread that a program started has an assistant, but not in its metadata. */
 const NAMES_ASSISTANT: ReadonlySet<string> = new Set(['graph_id', 'assistant_id']);
 
 async function isFound(

@@ -11,7 +11,7 @@ import { refuseQuestions } from './refuseQuestions.ts';
 import { checkpointView, latestCheckpointId, stateView } from './stateView.ts';
 
 const MOST = 1000;
-/** LangGraph's server has no more by default. */
+/** As many as LangGraph's server by default. */
 const USUAL = 10;
 
 const yes = z
@@ -100,14 +100,14 @@ async function historyOf(
   });
   const gates = await app.gates(run.id);
   const latest = await latestCheckpointId(app, run.id);
-  // What is open is open at the latest checkpoint alone.
+  // Questions are open at the latest checkpoint alone.
   const views = history.map((state) =>
     stateView(state, checkpointView(state.config)?.checkpoint_id === latest ? gates : []),
   );
   return json(views);
 }
 
-/** Where a stock inbox puts a thread that nobody wants to answer. */
+/** Where a stock inbox puts a thread that a person ignores. */
 const END = '__end__';
 
 async function updateState(c: Asking, served: Served): Promise<Response> {
@@ -136,7 +136,7 @@ function assertNotAsked(asNode: string, asked: readonly unknown[]): string {
   throw invalid('as_node: a question waits, and the graph would go on behind it. Send the values alone.');
 }
 
-/** What an inbox calls *ignore*. */
+/** The *ignore* of an inbox. */
 async function endThread({ assistant, run }: Located, access: Access, values: unknown): Promise<Response> {
   if (values !== null && values !== undefined) throw invalid('A thread that ends takes no values.');
   await access.demandRun('threads:decide', run);

@@ -14,7 +14,7 @@ export interface CheckpointView {
 }
 
 /**
- * A snapshot as LangGraph's clients read it. Its interrupts are the open gates: an answer to one is valid for what it shows.
+ * A snapshot as LangGraph's clients read it. Its interrupts are the open gates: an answer to one is valid for its content.
  */
 export function stateView(snapshot: Snapshot, gates: readonly Gate[]): object {
   return {
@@ -43,7 +43,7 @@ function taskView(task: SnapshotTask, gates: readonly Gate[]): object {
   };
 }
 
-/** The open gate that a question became; none if it was answered. */
+/** The open gate that a question became; an empty list if it was answered. */
 function interruptOf(value: unknown, gates: readonly Gate[]): readonly Interrupt[] {
   const hash = (value as { readonly artifactHash?: unknown } | null)?.artifactHash;
   const gate = gates.find(({ artifactHash, artifact, kind }) =>

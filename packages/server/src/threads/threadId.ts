@@ -2,7 +2,7 @@ import { invalid } from '../http/ApiError.ts';
 
 const MOST_CHARACTERS = 200;
 
-/** Neither control nor invisible characters, and no separators of a path. */
+/** Without control characters, invisible characters and separators of a path. */
 const ID = /^[^\p{C}\p{Z}/\\]+$/u;
 
 /** @throws ApiError for an id that a person or a log could take for another one. */

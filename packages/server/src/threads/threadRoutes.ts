@@ -102,7 +102,7 @@ const alreadyThere = (): ApiError => new ApiError(409, 'THREAD_EXISTS', 'The thr
 const MOST_ENDING_MS = 5_000;
 const LOOK_EVERY_MS = 20;
 
-/** Ends what the thread does, then deletes it. */
+/** Ends the run of a thread, then deletes the thread. */
 async function deleteThread(c: Asking, { assistant, run }: Located): Promise<void> {
   const { app } = assistant;
   const by = c.var.access.principal;
