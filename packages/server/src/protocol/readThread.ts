@@ -41,13 +41,9 @@ export async function* readThread(
     const isKnown = filter.since !== undefined && seq <= filter.since;
     return isKnown ? [] : group.filter((event) => matches(filter, event));
   };
-  const lookMs = (): number => {
-    if (!events.asks) return LOOK_EVERY_MS;
-    return events.isRunning ? LOOK_AT_ONCE_MS : LOOK_SOON_MS;
-  };
-  for await (const event of readEach(stream, lookMs)) {
+  for await (const event of readEach(stream, () => lookMs(events))) {
     if (event === 'quiet') {
-      if (events.asks || events.isRunning) yield* standing(events, place);
+      yield* standing(events, place);
       continue;
     }
     const open = event.mode === 'gate' || events.asks ? await openSessions(app, thread) : NONE;
@@ -60,6 +56,7 @@ export async function* readThread(
   }
 
   async function* standing(told: ThreadEvents, at: ReadThread): AsyncGenerator<EventGroup, void> {
+    if (!told.asks && !told.isRunning) return;
     yield wanted(told.answered(await openSessions(at.app, at.thread)), Number.POSITIVE_INFINITY);
     if (await waitsNow(at, told.last)) yield wanted(told.waits(), Number.POSITIVE_INFINITY);
   }
@@ -88,6 +85,11 @@ async function restsSoon(place: ReadThread, last: number, signal: AbortSignal): 
     await sleep(LOOK_AT_ONCE_MS);
   }
   return false;
+}
+
+function lookMs({ asks, isRunning }: ThreadEvents): number {
+  if (!asks) return LOOK_EVERY_MS;
+  return isRunning ? LOOK_AT_ONCE_MS : LOOK_SOON_MS;
 }
 
 /** A new client receives the events of the last two runs. The state has the rest. */
