@@ -36,7 +36,10 @@ const command = fc.oneof(
   fc.record({ goto: fc.record({ node, input: said }) }),
   fc.record({ update: said }),
   fc.record({ update: said, goto: node }),
-  stale.map((id) => ({ resume: { [id]: true } })),
+  // Another object would be a value: what a person answers where one question is open.
+  fc
+    .constantFrom('0'.repeat(32), `${crypto.randomUUID()}.0123456789abcdef`)
+    .map((id) => ({ resume: { [id]: true } })),
   fc.record({ resume: fc.constant(true), goto: node }),
   fc.record({ resume: fc.constant(true), update: said }),
   fc.constant({}),
@@ -54,7 +57,13 @@ const run = fc
 const ways = fc.constantFrom('runs', 'runs/wait', 'runs/stream');
 
 const attempt: fc.Arbitrary<Attempt> = fc.oneof(
-  { weight: 4, arbitrary: fc.tuple(ways, run).map(([way, body]) => post(way, body)) },
+  {
+    weight: 4,
+    arbitrary: fc.tuple(ways, run).map(([way, body]) =>
+      // One that is to come next is waited for as long as the question.
+      post(body.multitask_strategy === 'enqueue' ? 'runs' : way, body),
+    ),
+  },
   {
     weight: 3,
     arbitrary: fc

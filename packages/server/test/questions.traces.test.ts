@@ -86,6 +86,22 @@ describe('a question', () => {
     expect(served.calls).toEqual(['model', 'published another draft']);
   });
 
+  test('is not answered under the id of another one, and no values in the name of its node go past it', async ({
+    served,
+  }) => {
+    const { client, thread, id, question, answer } = await asked(served.url);
+    // As LangGraph writes ids, and as they are written here.
+    for (const other of ['0'.repeat(32), `${crypto.randomUUID()}.0123456789abcdef`])
+      expect(statusOf(await answer(other, true).catch((error: unknown) => error))).toBeGreaterThanOrEqual(
+        404,
+      );
+    const values = { url: 'https://elsewhere.example' };
+    const update = client.threads.updateState(thread, { values, asNode: 'publish' });
+    expect(statusOf(await update.catch((error: unknown) => error))).toBe(422);
+    expect((await question())?.id).toBe(id);
+    expect(served.calls).toEqual(['model']);
+  });
+
   test('is not answered by a message, on either protocol', async ({ served }) => {
     const { client, thread, id, question } = await asked(served.url);
     const said = { messages: [{ type: 'human', content: 'publish nothing yet' }] };

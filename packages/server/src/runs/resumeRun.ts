@@ -13,8 +13,11 @@ export interface Response {
 /** How decisions that come over HTTP are recorded. */
 const VIA = 'server';
 
-/** The form of the ids of questions: the hash of the shown content is part of it. */
-const INTERRUPT_ID = /\.[0-9a-f]{16}$/;
+/**
+ * The form of the ids of questions: the hash of the shown content is part of it. LangGraph's own ids are never a part of an
+ * answer either.
+ */
+const INTERRUPT_ID = /\.[0-9a-f]{16}$|^[0-9a-f]{32}$/;
 
 /**
  * The answers of a `Command({ resume })`: by the ids of their questions, or one value where exactly one question is open.

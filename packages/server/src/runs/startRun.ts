@@ -129,7 +129,7 @@ async function startElsewhere(
   const by = run.access.principal;
   await assistant.app.cancel(old.id, { by });
   // Of a cluster: a worker has it in hand, until it has carried out the cancel.
-  await unlessBusy(async () => void (await assistant.app.delete(old.id, { by, waitMs: 0 })));
+  await unlessBusy(async () => void (await assistant.app.delete(old.id, { by, waitMs: 0 })), MOST_CANCEL_MS);
   await record({ ...body, metadata: { ...old.metadata, ...body.metadata } }, run, {
     fields: old.owner ?? {},
   });
@@ -217,11 +217,13 @@ async function record(body: RunBody, run: Recorded, { fields, known = {} }: Reco
 
 /** How long another server may hold a thread that it has just recorded, ms. */
 const MOST_BUSY_MS = 2_000;
+/** How long a worker of a busy machine may take to carry out a cancel, ms. */
+const MOST_CANCEL_MS = 10_000;
 const RETRY_MS = 25;
 
 /** @throws DevsError `THREAD_BUSY` if the thread stays in use. */
-async function unlessBusy(work: () => Promise<void>): Promise<void> {
-  for (const until = performance.now() + MOST_BUSY_MS; ; ) {
+async function unlessBusy(work: () => Promise<void>, most = MOST_BUSY_MS): Promise<void> {
+  for (const until = performance.now() + most; ; ) {
     try {
       return await work();
     } catch (error) {

@@ -123,11 +123,17 @@ async function updateState(c: Asking, served: Served): Promise<Response> {
   if (asNode === END) return endThread({ assistant, run }, access, values);
   if (Array.isArray(values)) throw invalid('values: expected an object.');
   const asked = await app.gates(run.id);
-  const node = asNode ? { asNode } : {};
+  const node = asNode ? { asNode: assertNotAsked(asNode, asked) } : {};
   const placed = await app.updateState(run.id, values ?? null, { by: access.principal, ...node });
   // Its questions were withdrawn. The run goes on, and asks anew.
   if (asked.length > 0) await app.start(run.id);
   return json({ checkpoint: { thread_id: run.id, checkpoint_ns: '', ...placed.configurable } });
+}
+
+/** As a node, values are put behind it: behind the question that waits, too. @throws ApiError */
+function assertNotAsked(asNode: string, asked: readonly unknown[]): string {
+  if (asked.length === 0) return asNode;
+  throw invalid('as_node: a question waits, and the graph would go on behind it. Send the values alone.');
 }
 
 /** The *ignore* of an inbox. */

@@ -71,7 +71,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     row: 'New values while a question waits',
     fits: ({ op, before, own, reference }) =>
-      op.kind === 'update' && before.isAsked && taken(own) && taken(reference),
+      op.kind === 'update' && before.isAsked && taken(reference) && (taken(own) || op.asNode !== null),
   },
   {
     row: 'New values of a channel that the graph does not have',

@@ -17,7 +17,7 @@ export interface SaidCall {
 }
 
 /** Long enough for a page to show a word before the next one comes, ms. */
-const WORD_MS = 15;
+const WORD_MS = 40;
 const USAGE = { input_tokens: 10, output_tokens: 5, total_tokens: 15 };
 
 /** Says its script word by word, as a model over a network does; answers in the messages are counted. */
