@@ -53,7 +53,7 @@ async function streamEvents(c: Asking, served: Served): Promise<Response> {
 }
 
 /** A stream may be open before the thread is: a page opens it, then starts the first run. */
-const FIRST_LOOK_MS = 50;
+const FIRST_LOOK_MS = 10;
 /** It may be open for hours before that, ms. */
 const LAST_LOOK_MS = 1_000;
 
