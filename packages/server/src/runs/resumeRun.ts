@@ -14,8 +14,8 @@ export interface Response {
 const VIA = 'server';
 
 /**
- * The form of the ids of questions: the hash of the shown content is part of it. A map of
- * LangGraph's own ids is not a value either.
+ * The form of the ids of questions: the hash of the shown content is part of it. The ids of LangGraph are recognized
+ * too.
  */
 const INTERRUPT_ID = /\.[0-9a-f]{16}$|^[0-9a-f]{32}$/;
 

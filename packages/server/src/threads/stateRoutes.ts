@@ -130,7 +130,7 @@ async function updateState(c: Asking, served: Served): Promise<Response> {
   return json({ checkpoint: { thread_id: run.id, checkpoint_ns: '', ...placed.configurable } });
 }
 
-/** As a node, values are put behind it: behind the question that waits, too. @throws ApiError */
+/** Values in the name of a node would let the graph go on after a waiting question. @throws ApiError */
 function assertNotAsked(asNode: string, asked: readonly unknown[]): string {
   if (asked.length === 0) return asNode;
   throw invalid('as_node: a question waits, and the graph would go on behind it. Send the values alone.');
