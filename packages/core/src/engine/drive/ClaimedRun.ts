@@ -30,7 +30,7 @@ import { shouldYield, yieldToEventLoop } from '../execution/yieldToEventLoop.ts'
 import type { DrivenConfig, InvokeOptions, PendingTask } from '../graph/EngineGraph.ts';
 import type { Goal } from '../graph/NodeEngine.ts';
 import { hasHappened, hasUnanswerable, openQuestions, type PendingQuestion } from '../saver/openQuestions.ts';
-import { gateOpened, type RunStreamEvent, runEnded } from '../stream/RunStreams.ts';
+import { gateOpened, type RunStreamEvent, runEnded } from '../stream/runStreamEvents.ts';
 import { awaited, openWaits, waitReason, waitSuspension } from '../waits/waits.ts';
 import { readState, streamedCall } from './compiledGraph.ts';
 import type { SignalWatch } from './draining.ts';

@@ -12,7 +12,7 @@ import {
 } from '../../state/threads/threadRecords.ts';
 import type { DriveStops } from '../execution/StopControl.ts';
 import { asThrowable, causeOf, describeThrown, shownText } from '../execution/thrown.ts';
-import type { RunStreamEvent } from '../stream/RunStreams.ts';
+import type { RunStreamEvent } from '../stream/runStreamEvents.ts';
 import type { RecordingEngine } from './Engine.ts';
 import { beginQueued } from './queuedTurns.ts';
 import type { NotFailed, RunError, RunOutcome } from './RunResult.ts';

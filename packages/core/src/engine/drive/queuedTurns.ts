@@ -3,7 +3,7 @@
 import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
 import type { Lease, ThreadStatus } from '../../state/threads/threadRecords.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
-import { turnBegun } from '../stream/RunStreams.ts';
+import { turnBegun } from '../stream/runStreamEvents.ts';
 import type { RecordingEngine } from './Engine.ts';
 
 /** A turn with its key. */

@@ -12,7 +12,7 @@ import { type Law, lawOf } from '../execution/lawOf.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { interruptGate } from '../gates/engineGates.ts';
 import { type Principal, principalOf, principalText } from '../gates/principals.ts';
-import { runEnded } from '../stream/RunStreams.ts';
+import { runEnded } from '../stream/runStreamEvents.ts';
 import { type Message, signalName } from '../waits/waits.ts';
 import type { Engine, RecordingEngine } from './Engine.ts';
 import { holdRun } from './lease.ts';

@@ -24,7 +24,7 @@ import type { Principal } from '../gates/principals.ts';
 import type { InvokeOptions } from '../graph/EngineGraph.ts';
 import { graphFingerprint, recordedAs } from '../graph/graphShape.ts';
 import { type Budget, parseBudget } from '../guards/Budget.ts';
-import { turnBegun } from '../stream/RunStreams.ts';
+import { turnBegun } from '../stream/runStreamEvents.ts';
 import type { PreparedRun } from '../waits/children.ts';
 import { assertHadInput, assertLabels, createOrBegin, firstGiven, type NewRunLabels } from './firstInput.ts';
 import {

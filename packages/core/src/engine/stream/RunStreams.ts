@@ -3,9 +3,10 @@ import { type Limits, validLimits } from '../../config/limits.ts';
 import { FileNews } from '../../db/FileWatch.ts';
 import { leaseFence } from '../../state/commits/Fence.ts';
 import { type FencedLease, immediateTransaction } from '../../state/commits/immediateTransaction.ts';
-import { type NewStreamEvent, StreamStore, turnScope } from '../../state/events/StreamStore.ts';
+import { type NewStreamEvent, StreamStore } from '../../state/events/StreamStore.ts';
 import { LiveTokens } from './LiveTokens.ts';
 import { ModelVoices } from './ModelVoices.ts';
+import type { RunStreamEvent } from './runStreamEvents.ts';
 import { StreamRecorder } from './StreamRecorder.ts';
 import type { PlaceHere } from './tasks.ts';
 
@@ -155,26 +156,4 @@ export function keptEvents(streams: StreamsOptions | false | undefined): number 
   const { keep = KEEP } = streams ?? {};
   if (Number.isSafeInteger(keep) && keep >= 1) return keep;
   throw new RangeError(`Expected streams.keep to be a whole number of at least 1, got ${String(keep)}.`);
-}
-
-/** A gate at which a run waits, its end, or the beginning of a turn. */
-export type RunStreamEvent = NewStreamEvent & { readonly mode: 'gate' | 'end' | 'turn' };
-
-/** Told once, however often the run is driven while it waits. */
-export function gateOpened(sessionId: string): RunStreamEvent {
-  return {
-    mode: 'gate',
-    ns: '',
-    once: { scope: `gate ${sessionId}`, ordinal: 0 },
-    body: { refers: { sessionId } },
-  };
-}
-
-/** @param turn - Its key; `null` in a run without turns. */
-export function runEnded(status: string, reason: string | null, turn: string | null = null): RunStreamEvent {
-  return { mode: 'end', ns: '', body: { refers: { status, reason, ...(turn !== null && { turn }) } } };
-}
-
-export function turnBegun(turn: string): RunStreamEvent {
-  return { mode: 'turn', ns: '', once: { scope: turnScope(turn), ordinal: 0 }, body: { refers: { turn } } };
 }
