@@ -327,15 +327,27 @@ const LONG = [
   ],
   [
     'agent-gates',
-    { DEVS_GATE_SEQUENCES: 10_000, DEVS_OPEN_STREAMS: 10_000 },
-    'server/test/',
-    'sequences of requests that would pass a question; streams that are held open',
+    { DEVS_GATE_SEQUENCES: 10_000 },
+    'server/test/nothingPasses',
+    'sequences of requests that would pass a question',
+  ],
+  [
+    'agent-streams',
+    { DEVS_OPEN_STREAMS: 10_000 },
+    'server/test/hostile',
+    'streams of the agent server that are held open',
   ],
   [
     'agent-kills',
-    { DEVS_AGENT_SERVER_KILLS: 500, DEVS_AGENT_CLUSTER_KILLS: 500 },
+    { DEVS_AGENT_SERVER_KILLS: 500 },
     'server/test/kills',
-    'servers and workers killed under a page that is open, over a file and over PostgreSQL',
+    'servers over a file, killed under a page that is open',
+  ],
+  [
+    'agent-cluster',
+    { DEVS_AGENT_CLUSTER_KILLS: 500 },
+    'server/test/kills',
+    'servers and workers over PostgreSQL, killed under a page that is open',
   ],
   ['values', { DEVS_GENERATED_VALUES: 200_000 }, 'StrictSerde', 'random values to store'],
 ].map(([name, env, filter, what]) => ({ name, env, filter, what, run: ['scripts/test.mjs', filter] }));

@@ -12,6 +12,7 @@ const KINDS = [
   ['git and workspace', /\/workspace\/|agents\/test\/rewind\//],
   ['agents over HTTP', /agents\/test\/http\//],
   ['agents', /^packages\/agents\//],
+  ['agent server', /^packages\/server\//],
   ['mcp', /^packages\/mcp\//],
   ['page for people', /^packages\/ui\//],
   ['runs in PostgreSQL', /^packages\/postgres\//],

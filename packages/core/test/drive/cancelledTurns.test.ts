@@ -391,6 +391,6 @@ describe('a process that dies at any write', () => {
       expect(refusals(after)).toEqual([null, null]);
       seen.push(messages);
     }
-    expect(new Set(seen.map(String)).size).toBeGreaterThan(2);
+    expect(new Set(seen.map(String)).size).toBeGreaterThan(1);
   });
 });

@@ -79,7 +79,7 @@ const circle = durable(
     .addEdge(START, 'a')
     .addEdge('a', 'b')
     .addEdge('b', 'a'),
-  { file, version: 'circle' },
+  { file, version: 'circle', durability: 'sync' },
 );
 
 function visit(id: string): object {

@@ -58,6 +58,7 @@ test('the suites of gates, guards, steps, rewinds and drives go through Runs', (
       "test/gates/forgedDecisions.test.ts",
       "test/gates/hiddenAtGate.own.test.ts",
       "test/gates/innerGates.test.ts",
+      "test/gates/interruptInLoop.test.ts",
       "test/gates/toolCallGates.test.ts",
       "test/gates/typedAnswers.test.ts",
       "test/gates/votes.test.ts",

@@ -99,9 +99,11 @@ async function driveAlone(
     const { status, reason } = engine.store.threads.require(threadId);
     if (isOver(status)) return ended(status, reason);
     const held = await claimAndBegin(threadId, engine.store, { isDue, ...options });
-    return releasing(held, async () =>
-      held.isDue ? driveHeld(held, engine, options) : asItIs(threadId, engine.store),
-    );
+    return releasing(held, async () => {
+      if (!held.isDue) return asItIs(threadId, engine.store);
+      const heard = engine.streams.voices(threadId, options.callbacks, isDue !== undefined);
+      return driveHeld(held, engine, options, heard.callbacks).finally(heard.end);
+    });
   });
 }
 
@@ -109,12 +111,12 @@ async function driveHeld(
   held: ClaimedDrive,
   engine: Engine,
   { goal, prepare, callbacks, now, durability = engine.durability, ...stops }: Omit<DriveOptions, 'isDue'>,
+  heard: Callbacks | undefined,
 ): Promise<SessionOutcome> {
   const { threadId } = held.lease;
   const control = new StopControl();
   const requests = new SignalWatch(engine.store, held.lease, control);
   const forget = followStops(control, stops);
-  const { voices, end: endVoices } = engine.streams.voices(threadId);
   try {
     requests.consume('pause'); // asked for before this drive, which has overtaken it
     const { statusBefore, begun } = held;
@@ -126,7 +128,6 @@ async function driveHeld(
     requests.look();
     engine.faults.forget(threadId);
     engine.store.budgets.startClock(threadId);
-    const heard = engine.streams.isKept ? voices.among(callbacks) : callbacks;
     const given = { ...(await recordedOptions(threadId, engine)), ...(heard && { callbacks: heard }) };
     const claimed = new ClaimedRun(
       { held, recoveries, statusBefore, control, requests, goal, now, callbacks, given },
@@ -142,7 +143,6 @@ async function driveHeld(
     throw error;
   } finally {
     forget();
-    endVoices();
     requests.stop();
     engine.store.endWrites(held.lease);
     engine.store.budgets.stopClock(threadId);

@@ -1,3 +1,4 @@
+import type { Callbacks } from '@langchain/core/callbacks/manager';
 import type { Database } from 'better-sqlite3';
 import { type Limits, validLimits } from '../../config/limits.ts';
 import { FileNews } from '../../db/FileWatch.ts';
@@ -18,6 +19,11 @@ export interface ReaderNews {
   /** Resolves when there may be something new since the last time, or after a moment. */
   next(signal: AbortSignal | undefined): Promise<void>;
   stop(): void;
+}
+
+interface DriveVoices {
+  readonly callbacks: Callbacks | undefined;
+  readonly end: () => void;
 }
 
 /** The streams of the runs of one app. */
@@ -90,14 +96,20 @@ export class RunStreams {
     for (const event of told) this.store.append(threadId, event, this.#keep);
   }
 
-  /** The messages of models in a drive of a run, until `end`. */
-  voices(threadId: string): { readonly voices: ModelVoices; readonly end: () => void } {
+  /**
+   * The messages of models in a drive of a run, until `end`. With a callback, LangChain makes a run for each runnable, so there is
+   * one only where somebody reads, or may come to read.
+   *
+   * @param mayCome - The drive is of a worker: its runs are read by others.
+   */
+  voices(threadId: string, callbacks: Callbacks | undefined, mayCome: boolean): DriveVoices {
+    if (!this.isKept || !(mayCome || this.#live.has(threadId))) return { callbacks, end: () => undefined };
     const voices = new ModelVoices(() => this.#live.get(threadId));
     this.#voices.set(threadId, voices);
     const end = (): void => {
       if (this.#voices.get(threadId) === voices) this.#voices.delete(threadId);
     };
-    return { voices, end };
+    return { callbacks: voices.among(callbacks), end };
   }
 
   /** The text of models while this process drives a run, until `end`. */

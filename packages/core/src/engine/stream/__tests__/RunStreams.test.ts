@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { DEFAULT_LIMITS } from '../../../config/limits.ts';
 import type { NewStreamEvent } from '../../../state/events/StreamStore.ts';
+import type { ModelVoices } from '../ModelVoices.ts';
 import { RunStreams } from '../RunStreams.ts';
 import { StreamRecorder } from '../StreamRecorder.ts';
 
@@ -40,7 +41,7 @@ describe('what models say', () => {
   test('is told of tasks until its reader has ended', ({ db }) => {
     const streams = new RunStreams(db, 10);
     const { tokens, end } = streams.liveTokens('run', false);
-    const { voices } = streams.voices('run');
+    const [voices] = streams.voices('run', undefined, false).callbacks as [ModelVoices];
     const recorder = streams.recorder({ threadId: 'run', epoch: 1 } as never, []);
     const say = (call: string): void => {
       const metadata = { langgraph_checkpoint_ns: 'ask:T1' };

@@ -21,7 +21,8 @@ import { isDevsError } from '../../../errors/DevsError.ts';
 import { twoBranches } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../app/durable.ts';
 import { internalsOf } from '../../file/appInternals.ts';
-import { RunStreams, runEnded } from '../RunStreams.ts';
+import { RunStreams } from '../RunStreams.ts';
+import { runEnded } from '../runStreamEvents.ts';
 import type { LastingEvent } from '../StreamEvent.ts';
 import { streamRun } from '../streamRun.ts';
 
