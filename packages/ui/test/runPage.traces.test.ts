@@ -115,10 +115,10 @@ describe('the screens of runs in Chromium', () => {
     await page.getByText('You cannot undo this').waitFor();
     await page.keyboard.press('Escape');
     await cancel.waitFor();
-    await page.waitForFunction("document.activeElement.id === 'stop-cancel'");
+    await page.locator('#stop-cancel:focus').waitFor();
     expect((await app.get('post'))?.status).toBe('paused');
     await page.keyboard.press('Enter');
-    await page.waitForFunction("document.activeElement.textContent === 'Keep the run'");
+    await page.locator(':focus', { hasText: /^Keep the run$/ }).waitFor();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await page.getByText('The run is cancelled.').waitFor();

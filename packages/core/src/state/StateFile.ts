@@ -9,7 +9,6 @@ import {
   commitLate,
   endLateWrites,
   type FencedLease,
-  hasLateWrites,
   immediateTransaction,
   withNextCommit,
 } from './commits/immediateTransaction.ts';
@@ -179,11 +178,6 @@ export class StateFile {
   /** Commits the late writes. @throws DevsError as {@link commit}. */
   commitLate(): void {
     commitLate(this.db);
-  }
-
-  /** Whether something of a run is done with the next {@link commit}. */
-  hasLate(lease: FencedLease): boolean {
-    return hasLateWrites(this.db, lease);
   }
 
   /** Whoever held this lease writes nothing more under it. */

@@ -93,6 +93,7 @@ function askEveryTable(db: Database): void {
     interruptId: 'i',
     dueAt: 1,
   });
+  store.queue.insert(threadId, '2', { type: 'json', bytes: new Uint8Array() });
   adoptRun(threadId, db, db);
   readStateFileName(db);
   nameStateFile(db);

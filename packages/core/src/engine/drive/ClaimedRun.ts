@@ -343,8 +343,12 @@ export class ClaimedRun {
     const { threadId } = lease;
     const tuple = await saver.getTuple(this.#config);
     const isInEdge = tuple !== undefined && hasUnanswerable(tuple);
-    const hasMoved = (): boolean =>
-      before === null ? tuple !== undefined : store.hasLate(lease) || store.footprint.of(threadId) !== before;
+    const hasMoved = (): boolean => {
+      if (before === null) return tuple !== undefined;
+      if (store.footprint.of(threadId) !== before) return true;
+      store.commitLate(); // a Thought alone is no move
+      return store.footprint.of(threadId) !== before;
+    };
     if (!isInEdge && hasMoved()) return null;
     if (this.#control.drainRequested) return this.#stopped();
     return this.#fail(isInEdge ? interruptInEdge(threadId) : noProgress(threadId));

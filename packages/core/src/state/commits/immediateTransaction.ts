@@ -86,12 +86,6 @@ export function commitLate(db: Database): void {
   if ((lateOf.get(db)?.writes.length ?? 0) > 0 && !db.inTransaction) immediateTransaction(db, () => {});
 }
 
-/** Whether something that was written under this lease waits for the next commit. */
-export function hasLateWrites(db: Database, { threadId, epoch }: FencedLease): boolean {
-  const writes = lateOf.get(db)?.writes ?? [];
-  return writes.some(({ lease }) => lease.threadId === threadId && lease.epoch === epoch);
-}
-
 /**
  * Commits the late writes that failed when the event loop turned, so that writing late ends on a disk that is full.
  *
