@@ -80,7 +80,7 @@ describe('the screens of runs in Chromium', () => {
     await page.locator('.picture .node.pending').waitFor();
     expect((await run.status()).rewinds).toMatchObject([{ target: 'T1', principal: 'human:ada' }]);
     await page.getByRole('button', { name: 'Undo the rewind' }).click();
-    await page.getByText('rewind undone').waitFor();
+    await page.getByText('rewind undone').first().waitFor();
     expect((await run.status()).status).toBe('completed');
     expect(complaints).toEqual([]);
   });
