@@ -53,11 +53,9 @@ export function beginQueued(threadId: string, engine: RecordingEngine): void {
   threads.signals.wake(threadId);
 }
 
-/** Records a turn behind the others; one that is known stays as it is. */
+/** Records a new turn behind the others. */
 export function queueTurn({ threadId, key, given }: NextTurn, engine: RecordingEngine): void {
-  const { inputs, queue } = engine.store;
-  if (inputs.find(threadId, key) !== null || queue.find(threadId, key) !== null) return;
-  queue.insert(threadId, key, given);
+  engine.store.queue.insert(threadId, key, given);
   beginQueued(threadId, engine);
 }
 
