@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServedApp } from '../apps/ServedApp.ts';
 import { readEach } from '../runs/readEach.ts';
-import { begunTurns, isSettled, type Turn, turnId } from '../runs/standing.ts';
+import { begunTurns, rests, type Turn, turnId } from '../runs/standing.ts';
 import { type EventFilter, matches, type ProtocolEvent } from './ProtocolEvent.ts';
 import { type EventGroup, ThreadEvents } from './ThreadEvents.ts';
 
@@ -67,21 +67,24 @@ const NONE: ReadonlySet<string> = new Set();
 const openSessions = async (app: ServedApp, thread: string): Promise<ReadonlySet<string>> =>
   new Set((await app.gates(thread)).map(({ sessionId }) => sessionId));
 
+/** The turn that a thread stands in. */
+const currentTurn = async ({ app, thread }: ReadThread): Promise<Turn | undefined> =>
+  begunTurns(await app.turns(thread)).at(-1);
+
 /** Whether the thread stands at its questions, and all events before were sent. */
-async function waitsNow({ app, thread }: ReadThread, last: number): Promise<boolean> {
-  const turn = begunTurns(await app.turns(thread)).at(-1);
-  return turn !== undefined && turn.lastSeq <= last && (await isSettled(app, thread, turnId(thread, turn)));
+async function waitsNow(place: ReadThread, last: number): Promise<boolean> {
+  const turn = await currentTurn(place);
+  return turn !== undefined && turn.lastSeq <= last && (await rests(place.app, place.thread, turn.status));
 }
 
 /** How long a question is held back until its run rests: other branches may work for long, ms. */
 const MOST_HELD_MS = 300;
 
 async function restsSoon(place: ReadThread, last: number, signal: AbortSignal): Promise<boolean> {
-  const { app, thread } = place;
   for (const until = performance.now() + MOST_HELD_MS; performance.now() < until && !signal.aborted; ) {
-    const { lastSeq = 0 } = begunTurns(await app.turns(thread)).at(-1) ?? {};
-    if (lastSeq > last) return false;
-    if (await waitsNow(place, last)) return true;
+    const turn = await currentTurn(place);
+    if (turn !== undefined && turn.lastSeq > last) return false;
+    if (turn !== undefined && (await rests(place.app, place.thread, turn.status))) return true;
     await sleep(LOOK_AT_ONCE_MS);
   }
   return false;

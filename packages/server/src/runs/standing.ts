@@ -56,7 +56,8 @@ export async function isSettled(app: ServedApp, thread: string, run: string): Pr
   return isBehindRest && rests(app, thread, current);
 }
 
-async function rests(app: ServedApp, thread: string, status: Turn['status']): Promise<boolean> {
+/** As {@link isSettled}, for a turn of this status that has begun. */
+export async function rests(app: ServedApp, thread: string, status: Turn['status']): Promise<boolean> {
   if (status === 'created' || status === 'running') return false;
   if (status !== 'waiting' && status !== 'paused') return true;
   if (await isDue(app, thread)) return false;
