@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Annotation, Command, END, interrupt, type NodeError, START, StateGraph } from '@langchain/langgraph';
 import type { Program, Programs } from './Program.ts';
 import { Log } from './states.ts';
@@ -102,20 +103,29 @@ const clash: Program = {
   },
 };
 
+/** Breaks once the question is kept: LangGraph drops the question of a branch that is slower than the error. */
 const besideAQuestion: Program = {
   input: {},
-  build: (world) =>
-    new StateGraph(Log)
+  build: (world) => {
+    let asked = (): void => {};
+    const isAsked = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    return new StateGraph(Log)
       .addNode('asks', async () => {
         await world.effect('asks', 'asks');
+        asked();
         return { last: interrupt('Well?') };
       })
       .addNode('breaks', async () => {
         await world.effect('breaks', 'breaks');
+        await isAsked;
+        await sleep(100);
         throw new OwnError('Broken.');
       })
       .addEdge(START, 'asks')
-      .addEdge(START, 'breaks'),
+      .addEdge(START, 'breaks');
+  },
 };
 
 const inSubgraph: Program = {

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { ErrorView } from '../../src/http/errors.ts';
 import type { RunView } from '../../src/views/runView.ts';
 import type { Stop, StopAnswer } from '../../src/views/stopView.ts';
@@ -101,7 +101,8 @@ interface CancelDecisionOf {
 /** Explains a cancel before it is sent, as it cannot be undone. The focus is on the button that keeps the run. */
 function CancelDecision({ run: { gates, tasks, title }, isOff, onCancel, onKeep }: CancelDecisionOf) {
   const keep = useRef<HTMLButtonElement>(null);
-  useEffect(() => {
+  // Before the next key: the button that had the focus is gone, and a key would reach nothing.
+  useLayoutEffect(() => {
     keep.current?.focus();
   }, []);
   const withdrawn = gates.length === 1 ? 'Its open gate is withdrawn. ' : 'Its open gates are withdrawn. ';
