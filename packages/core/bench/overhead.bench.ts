@@ -128,7 +128,10 @@ async function stepCosts(): Promise<
 
 const results: Result[] = [];
 if (tasks !== null) results.push(await measure(pipeline, tasks));
-else results.push(await measure(pipeline, 50), await measure((size) => ownGraph(size), 100));
+else {
+  results.push(await measure(pipeline, 50), await measure((size) => ownGraph(size), 100));
+  results.push(await measure((size) => ownGraph(size, { isRecorded: false }), 100));
+}
 if (tasks === null && !quick) results.push(await measure(pipeline, LONG_PLAN, LONG_ROUNDS));
 const steps = tasks === null ? await stepCosts() : [];
 const startUp = tasks === null ? await startUpTimes(folder, quick ? 5 : 15) : [];
