@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { type Limits, validLimits } from '../../config/limits.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { type EventSink, orchestratorEvents } from '../../events/events.ts';
-import { type Fence, NO_FENCE } from '../../state/commits/Fence.ts';
+import { type Fence, NO_FENCE } from '../../state/commits/immediateTransaction.ts';
 import type { RecordedDecision } from '../../state/gates/HitlSessionStore.ts';
 import type { HiddenRecord, HitlSession, HitlSessionKind, Principal } from '../../state/gates/hitlSession.ts';
 import type { StoreOptions } from '../../state/rows/rows.ts';
