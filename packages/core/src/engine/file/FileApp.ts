@@ -32,8 +32,7 @@ import { isOver, type SessionOutcome, throwIfAborted, throwIfFailed } from '../d
 import { OwnRuns } from '../drive/ownRuns.ts';
 import type { RunResult } from '../drive/RunResult.ts';
 import { assertIsRun, hasNoOptions, isIdAlone, pickInvokeOptions } from '../drive/runInput.ts';
-import { type SignalReceipt, signalRun } from '../drive/signals.ts';
-import type { TurnBehind } from '../drive/takeTurn.ts';
+import { type SignalReceipt, signalRun, type TurnBehind } from '../drive/signals.ts';
 import { type WorkOptions, work } from '../drive/work.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';

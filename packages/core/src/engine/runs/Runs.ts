@@ -5,9 +5,8 @@ import type { GateEvent } from '../../state/events/GateEventStore.ts';
 import type { LabelValue, RunLabels } from '../../state/labels/runLabels.ts';
 import type { ThreadStatus } from '../../state/threads/threadRecords.ts';
 import type { RunInfo } from '../drive/RunResult.ts';
-import type { SignalOptions } from '../drive/signals.ts';
+import type { SignalOptions, TurnBehind } from '../drive/signals.ts';
 import type { StopRequest } from '../drive/stopRequests.ts';
-import type { TurnBehind } from '../drive/takeTurn.ts';
 import type { Gate, SentAnswer } from '../gates/Gate.ts';
 import type { Principal } from '../gates/principals.ts';
 

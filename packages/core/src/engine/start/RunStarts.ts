@@ -15,7 +15,7 @@ import {
   dumpGiven,
   pickInvokeOptions,
 } from '../drive/runInput.ts';
-import type { TurnBehind } from '../drive/takeTurn.ts';
+import type { TurnBehind } from '../drive/signals.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import { shouldYield, yieldToEventLoop } from '../execution/yieldToEventLoop.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
