@@ -2,8 +2,7 @@ import type { Backup } from '../db/backup.ts';
 import { clearLog } from '../db/clearLog.ts';
 import { StepActivities } from '../engine/activity/StepActivities.ts';
 import type { DriveOptions } from '../engine/drive/drive.ts';
-import { assertNotFailed, isOver } from '../engine/drive/outcome.ts';
-import { outcomeOf } from '../engine/drive/RunResult.ts';
+import { assertNotFailed, isOver, outcomeOf } from '../engine/drive/RunResult.ts';
 import {
   type CancelOptions,
   cancelRequest,

@@ -11,8 +11,13 @@ import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from '../change
 import { type StateUpdate, updateRun } from '../change/updateRun.ts';
 import type { DueRuns, RunDueOptions } from '../drive/drive.ts';
 import { holdRun } from '../drive/lease.ts';
-import { throwIfFailed } from '../drive/outcome.ts';
-import type { NotFailed, RunDetails, RunInfo, RunResult } from '../drive/RunResult.ts';
+import {
+  type NotFailed,
+  type RunDetails,
+  type RunInfo,
+  type RunResult,
+  throwIfFailed,
+} from '../drive/RunResult.ts';
 import type { SignalOptions, SignalReceipt } from '../drive/signals.ts';
 import type { CancelOptions, PauseOptions } from '../drive/stopRequests.ts';
 import type { WorkOptions } from '../drive/work.ts';

@@ -3,7 +3,7 @@ import { hasEnded, type Lease, type Thread } from '../../state/threads/threadRec
 import { isRecord } from '../../values/isRecord.ts';
 import type { Engine } from '../drive/Engine.ts';
 import { holdLease, nullIfBusy, releasing } from '../drive/lease.ts';
-import { isOver } from '../drive/outcome.ts';
+import { isOver } from '../drive/RunResult.ts';
 import { recordedInput } from '../drive/runInput.ts';
 import { asHuman, type Principal, principalText } from '../gates/principals.ts';
 import {

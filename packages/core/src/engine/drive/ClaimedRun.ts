@@ -49,6 +49,7 @@ import type { Engine } from './Engine.ts';
 import { onLastTurn } from './lastTurn.ts';
 import type { ActiveLease } from './lease.ts';
 import { stageCancelledCalls } from './openToolCalls.ts';
+import { RunGoal } from './RunGoal.ts';
 import {
   ended,
   interruptInEdge,
@@ -59,8 +60,7 @@ import {
   type SessionOutcome,
   saveRunStatus,
   stopped,
-} from './outcome.ts';
-import { RunGoal } from './RunGoal.ts';
+} from './RunResult.ts';
 import { recordedInput } from './runInput.ts';
 import { CANCELLED_BY_REQUEST, cancelBelow } from './signals.ts';
 

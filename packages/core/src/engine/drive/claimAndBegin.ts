@@ -1,7 +1,7 @@
 import type { ClaimOptions, ClaimResult, Thread, ThreadStatus } from '../../state/threads/threadRecords.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { type ActiveLease, holdLease } from './lease.ts';
-import { isOver } from './outcome.ts';
+import { isOver } from './RunResult.ts';
 
 /** A run that was claimed, as its driver found it. */
 export interface ClaimedDrive extends ActiveLease {

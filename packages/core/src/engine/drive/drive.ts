@@ -18,8 +18,8 @@ import { followStops, SignalWatch } from './draining.ts';
 import { dueCriteria, hasContinuableChild } from './due.ts';
 import type { Engine } from './Engine.ts';
 import { releaseIgnoringErrors, releasing, takeRoom } from './lease.ts';
-import { ended, isOver, type SessionOutcome, stopped } from './outcome.ts';
 import type { OwnRuns } from './ownRuns.ts';
+import { ended, isOver, type SessionOutcome, stopped } from './RunResult.ts';
 import { recordedOptions } from './runInput.ts';
 
 /** How a run is executed. */

@@ -17,8 +17,8 @@ import { type Message, signalName } from '../waits/waits.ts';
 import type { Engine, RecordingEngine } from './Engine.ts';
 import { holdRun } from './lease.ts';
 import { type GraphParts, stageCancelledCalls } from './openToolCalls.ts';
-import { isOver, saveRunStatus } from './outcome.ts';
 import { isOfCurrentTurn, type NextTurn, queueTurn } from './queuedTurns.ts';
+import { isOver, saveRunStatus } from './RunResult.ts';
 import { cancelRequest, recordStop, type StopRequest } from './stopRequests.ts';
 
 /** Sender and id of a signal. */

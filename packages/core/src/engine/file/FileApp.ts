@@ -28,9 +28,14 @@ import {
 import { ASKED_TO_STOP, waitUntilWoken } from '../drive/due.ts';
 import type { Engine } from '../drive/Engine.ts';
 import { holdRun, nullIfBusy } from '../drive/lease.ts';
-import { isOver, type SessionOutcome, throwIfAborted, throwIfFailed } from '../drive/outcome.ts';
 import { OwnRuns } from '../drive/ownRuns.ts';
-import type { RunResult } from '../drive/RunResult.ts';
+import {
+  isOver,
+  type RunResult,
+  type SessionOutcome,
+  throwIfAborted,
+  throwIfFailed,
+} from '../drive/RunResult.ts';
 import { assertIsRun, hasNoOptions, isIdAlone, pickInvokeOptions } from '../drive/runInput.ts';
 import { type SignalReceipt, signalRun, type TurnBehind } from '../drive/signals.ts';
 import { type WorkOptions, work } from '../drive/work.ts';

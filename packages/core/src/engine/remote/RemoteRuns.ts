@@ -5,8 +5,13 @@ import { extractRun } from '../../state/moving/movedRun.ts';
 import { awaitsInput, hasEnded } from '../../state/threads/threadRecords.ts';
 import { readValuesAt } from '../drive/compiledGraph.ts';
 import { nullIfBusy } from '../drive/lease.ts';
-import { isOver, throwIfAborted, throwIfFailed } from '../drive/outcome.ts';
-import type { RunDetails, RunResult } from '../drive/RunResult.ts';
+import {
+  isOver,
+  type RunDetails,
+  type RunResult,
+  throwIfAborted,
+  throwIfFailed,
+} from '../drive/RunResult.ts';
 import { isIdAlone } from '../drive/runInput.ts';
 import type { SignalReceipt } from '../drive/signals.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
