@@ -52,5 +52,5 @@ export type { ExportOptions } from './engine/transfer/exportThread.ts';
 export type { ImportedThread, ImportOptions } from './engine/transfer/importThread.ts';
 export { DevsError, type ErrorCode, isDevsError } from './errors/DevsError.ts';
 export { scrub } from './masking/scrub.ts';
-export type { GateEvent } from './state/events/GateEventStore.ts';
+export type { GateEvent } from './state/events/EventStore.ts';
 export type { Principal } from './state/gates/hitlSession.ts';

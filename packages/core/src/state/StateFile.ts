@@ -15,8 +15,7 @@ import {
   withNextCommit,
 } from './commits/immediateTransaction.ts';
 import { EventOutbox } from './events/EventOutbox.ts';
-import { EventStore } from './events/EventStore.ts';
-import { GateEventStore } from './events/GateEventStore.ts';
+import { EventStore, GateEventStore } from './events/EventStore.ts';
 import { DecisionLog } from './gates/DecisionLog.ts';
 import { HitlSessionStore } from './gates/HitlSessionStore.ts';
 import { HitlVoteStore } from './gates/HitlVoteStore.ts';

@@ -3,7 +3,7 @@
 import type { Database } from 'better-sqlite3';
 import { whenFree } from '../../db/busy.ts';
 import { transaction } from '../../db/prepare.ts';
-import { type GateEvent, GateEventStore } from '../../state/events/GateEventStore.ts';
+import { type GateEvent, GateEventStore } from '../../state/events/EventStore.ts';
 import { HitlSessionStore } from '../../state/gates/HitlSessionStore.ts';
 import type { LabelQuery } from '../../state/labels/labelQuery.ts';
 import {
