@@ -33,8 +33,7 @@ import { messageNotice, turnNotice } from '../runs/notices.ts';
 import type { LeasedRun, QueueOptions, RunDriver, RunQueue, RunRelease, Runs } from '../runs/Runs.ts';
 import { releaseOf, runIndexOf } from '../runs/standing.ts';
 import type { NewRunLabels } from '../start/firstInput.ts';
-import type { StreamEvent } from '../stream/StreamEvent.ts';
-import { notKept } from '../stream/storedEvent.ts';
+import { notKept, type StreamEvent } from '../stream/StreamEvent.ts';
 import {
   type ReadOptions,
   type StreamOptions,
