@@ -46,9 +46,8 @@ import {
 } from './driverGates.ts';
 import { ASKED_TO_STOP, OpenChildren } from './due.ts';
 import type { Engine } from './Engine.ts';
-import { onLastTurn } from './lastTurn.ts';
+import { onLastTurn, stageCancelledCalls } from './lastTurn.ts';
 import type { ActiveLease } from './lease.ts';
-import { stageCancelledCalls } from './openToolCalls.ts';
 import { RunGoal } from './RunGoal.ts';
 import {
   ended,

@@ -15,8 +15,8 @@ import { type Principal, principalOf, principalText } from '../gates/principals.
 import { runEnded } from '../stream/runStreamEvents.ts';
 import { type Message, signalName } from '../waits/waits.ts';
 import type { Engine, RecordingEngine } from './Engine.ts';
+import { type GraphParts, stageCancelledCalls } from './lastTurn.ts';
 import { holdRun } from './lease.ts';
-import { type GraphParts, stageCancelledCalls } from './openToolCalls.ts';
 import { isOfCurrentTurn, type NextTurn, queueTurn } from './queuedTurns.ts';
 import { isOver, saveRunStatus } from './RunResult.ts';
 import { cancelRequest, recordStop, type StopRequest } from './stopRequests.ts';

@@ -3,7 +3,7 @@ import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import type { HitlSession, Principal } from '../../state/gates/hitlSession.ts';
 import type { DriveOptions } from '../drive/drive.ts';
 import type { Engine, RecordingEngine } from '../drive/Engine.ts';
-import type { GraphParts } from '../drive/openToolCalls.ts';
+import type { GraphParts } from '../drive/lastTurn.ts';
 import { isOver } from '../drive/RunResult.ts';
 import { cancelRun, signalRun, takeTurn } from '../drive/signals.ts';
 import { recordStop } from '../drive/stopRequests.ts';

@@ -4,7 +4,7 @@
 import { whenFree } from '../../db/busy.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { Engine } from '../drive/Engine.ts';
-import type { GraphParts } from '../drive/openToolCalls.ts';
+import type { GraphParts } from '../drive/lastTurn.ts';
 import {
   cancelRun,
   messageId,
