@@ -10,7 +10,7 @@ export { recordedModel } from './engine/agent/recordedModel.ts';
 export { recordedTools } from './engine/agent/recordedTools.ts';
 export { DurableApp } from './engine/app/DurableApp.ts';
 export { type DurableOptions, durable } from './engine/app/durable.ts';
-export type { UpgradeCheck } from './engine/change/checkUpgrade.ts';
+export type { UpgradeCheck } from './engine/change/takeGraph.ts';
 export type {
   NotFailed,
   RunDetails,

@@ -5,8 +5,15 @@ import type { PruneResult } from '../../state/checkpoints/CheckpointPruner.ts';
 import type { EventRecord, GateEvent } from '../../state/events/EventStore.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import { hasEnded, runNotFound } from '../../state/threads/threadRecords.ts';
-import { checkRun, type UpgradeCheck, type UpgradeLook, upgradeCheckOf } from '../change/checkUpgrade.ts';
-import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from '../change/takeGraph.ts';
+import {
+  type AcceptedGraph,
+  acceptGraph,
+  checkRun,
+  type GraphAcceptance,
+  type UpgradeCheck,
+  type UpgradeLook,
+  upgradeCheckOf,
+} from '../change/takeGraph.ts';
 import { type StateUpdate, updateRun } from '../change/updateRun.ts';
 import type { DueRuns, RunDueOptions } from '../drive/drive.ts';
 import { holdRun } from '../drive/lease.ts';
