@@ -5,7 +5,7 @@
 import { DevsError, type ErrorCode, isDevsError } from '../../errors/DevsError.ts';
 import { abortError } from '../../events/onAbort.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
-import type { RunLabels } from '../../state/labels/runLabels.ts';
+import type { RunLabels } from '../../state/labels/RunLabelStore.ts';
 import type { StatusUpdate } from '../../state/RunStore.ts';
 import {
   type EndedStatus,

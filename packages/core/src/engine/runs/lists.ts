@@ -5,14 +5,14 @@ import { whenFree } from '../../db/busy.ts';
 import { transaction } from '../../db/prepare.ts';
 import { type GateEvent, GateEventStore } from '../../state/events/EventStore.ts';
 import { HitlSessionStore } from '../../state/gates/HitlSessionStore.ts';
-import type { LabelQuery } from '../../state/labels/labelQuery.ts';
 import {
+  type LabelQuery,
   labelsFrom,
   labelsOf,
   labelTexts,
   patchedLabels,
   type RunLabels,
-} from '../../state/labels/runLabels.ts';
+} from '../../state/labels/RunLabelStore.ts';
 import type { RunQuery } from '../../state/runs/RunDirectory.ts';
 import {
   runNotFound,

@@ -1,7 +1,7 @@
 import { whenFree } from '../../db/busy.ts';
 import type { EventSink } from '../../events/events.ts';
 import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
-import { isLabelValue, labelsOf } from '../../state/labels/runLabels.ts';
+import { isLabelValue, labelsOf } from '../../state/labels/RunLabelStore.ts';
 import { awaitsInput, type Policies, type Thread } from '../../state/threads/threadRecords.ts';
 import { type TakingEngine, takeBetweenTurns } from '../change/takeGraph.ts';
 import type { Engine } from '../drive/Engine.ts';

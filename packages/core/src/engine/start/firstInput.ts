@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { DevsError } from '../../errors/DevsError.ts';
-import { isLabelValue, type LabelValue, labelsOf, type RunLabels } from '../../state/labels/runLabels.ts';
+import { isLabelValue, type LabelValue, labelsOf, type RunLabels } from '../../state/labels/RunLabelStore.ts';
 import { awaitsInput, type NewThread, type Thread } from '../../state/threads/threadRecords.ts';
 import { isRecord } from '../../values/isRecord.ts';
 import { threadBusy } from '../drive/lease.ts';

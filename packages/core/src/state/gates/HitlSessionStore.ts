@@ -12,7 +12,7 @@ import {
   labelValues,
   rarest,
   UNLABELLED,
-} from '../labels/labelQuery.ts';
+} from '../labels/RunLabelStore.ts';
 import { type StoreOptions, useSeals } from '../rows/rows.ts';
 import { LoggedAnswers } from './decisionLines.ts';
 import { HitlVoteStore } from './HitlVoteStore.ts';

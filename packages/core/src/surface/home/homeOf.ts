@@ -26,7 +26,7 @@ import { News } from '../../events/News.ts';
 import { visibleText } from '../../masking/visibleText.ts';
 import type { Workspace } from '../../orchestration/ports.ts';
 import { type DoctorReport, doctor } from '../../state/doctor/doctor.ts';
-import { isUnlabelled } from '../../state/labels/labelQuery.ts';
+import { isUnlabelled } from '../../state/labels/RunLabelStore.ts';
 import { workspaceName } from '../../state/threads/RunFolders.ts';
 import { runNotFound, type Thread } from '../../state/threads/threadRecords.ts';
 import { PipelineApp, type PipelineAppOptions } from '../PipelineApp.ts';
