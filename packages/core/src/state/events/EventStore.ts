@@ -1,7 +1,12 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../../db/prepare.ts';
-import type { EventName, EventScope, OrchestratorEvents } from '../../events/events.ts';
-import { type GateEventName, isGateEvent } from '../../events/gateEvents.ts';
+import {
+  type EventName,
+  type EventScope,
+  type GateEventName,
+  isGateEvent,
+  type OrchestratorEvents,
+} from '../../events/events.ts';
 import { parseStored, type StoreOptions } from '../rows/rows.ts';
 
 /** One line of a run's log. */
