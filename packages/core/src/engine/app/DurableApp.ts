@@ -16,6 +16,7 @@ import {
 } from '../change/takeGraph.ts';
 import { type StateUpdate, updateRun } from '../change/updateRun.ts';
 import type { DueRuns, RunDueOptions } from '../drive/drive.ts';
+import { assertMetadata } from '../drive/givenLabels.ts';
 import { holdRun } from '../drive/lease.ts';
 import {
   type NotFailed,
@@ -57,7 +58,6 @@ import type {
 import { type HistoryOptions, readHistory, readSnapshot, type SnapshotOptions } from '../runs/snapshots.ts';
 import { readDetails } from '../runs/standing.ts';
 import type { Retention } from '../saver/ThreadPruner.ts';
-import { assertMetadata } from '../start/firstInput.ts';
 import type { TurnInfo } from '../start/turnList.ts';
 import { NO_STORE } from '../store/resolveStore.ts';
 import type { StreamEvent, StreamMode } from '../stream/StreamEvent.ts';

@@ -27,6 +27,7 @@ import {
 } from '../drive/drive.ts';
 import { ASKED_TO_STOP, waitUntilWoken } from '../drive/due.ts';
 import type { Engine } from '../drive/Engine.ts';
+import type { NewRunLabels } from '../drive/givenLabels.ts';
 import { holdRun, nullIfBusy } from '../drive/lease.ts';
 import { OwnRuns } from '../drive/ownRuns.ts';
 import {
@@ -44,7 +45,6 @@ import type { EngineStore } from '../gates/EngineStore.ts';
 import { gateWithDeadlines } from '../gates/Gate.ts';
 import { asHuman, type Principal, principalText } from '../gates/principals.ts';
 import { assertSameGraph, graphFingerprint, isSameGraph } from '../graph/graphShape.ts';
-import type { NewRunLabels } from '../start/firstInput.ts';
 import { type NewRunRecord, RunStarts } from '../start/RunStarts.ts';
 import { listTurns, type TurnInfo } from '../start/turnList.ts';
 import { assertStrategy, assertTurnKey, driveTurn } from '../start/turns.ts';

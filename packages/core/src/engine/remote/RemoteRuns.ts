@@ -4,6 +4,7 @@ import { withOwnSignal } from '../../events/onAbort.ts';
 import { extractRun } from '../../state/moving/movedRun.ts';
 import { awaitsInput, hasEnded } from '../../state/threads/threadRecords.ts';
 import { readValuesAt } from '../drive/compiledGraph.ts';
+import type { NewRunLabels } from '../drive/givenLabels.ts';
 import { nullIfBusy } from '../drive/lease.ts';
 import {
   isOver,
@@ -32,7 +33,6 @@ import { type ForkOptions, type ForkResult, forkRun, threadExists } from '../run
 import { messageNotice, turnNotice } from '../runs/notices.ts';
 import type { LeasedRun, QueueOptions, RunDriver, RunQueue, RunRelease, Runs } from '../runs/Runs.ts';
 import { releaseOf, runIndexOf } from '../runs/standing.ts';
-import type { NewRunLabels } from '../start/firstInput.ts';
 import { notKept, type StreamEvent } from '../stream/StreamEvent.ts';
 import {
   type ReadOptions,

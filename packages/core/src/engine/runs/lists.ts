@@ -21,10 +21,10 @@ import {
   type ThreadStatus,
 } from '../../state/threads/threadRecords.ts';
 import { WaitStore } from '../../state/threads/WaitStore.ts';
+import { assertLabels } from '../drive/givenLabels.ts';
 import type { RunInfo } from '../drive/RunResult.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { type Gate, gateOf, gateWithDeadlines } from '../gates/Gate.ts';
-import { assertLabels } from '../start/firstInput.ts';
 import { eventPosition, unknownCursor } from './gateEvents.ts';
 import type { GateFilter, GatePage, LabelFilter, RunFilter, RunPage } from './Runs.ts';
 
