@@ -41,8 +41,7 @@ const WORDS: Place = {
 const PROGRAM = `
 import { durable } from '@devs/core/langgraph';
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
-import { isAnswer } from '../core/src/engine/gates/answers.ts';
-import { ENGINE_GATES } from '../core/src/engine/gates/engineGates.ts';
+import { ENGINE_GATES, isAnswer } from '../core/src/engine/gates/engineGates.ts';
 import { askQuestion, questionAbout } from '../core/src/engine/gates/question.ts';
 import { gateLine } from './src/render/renderGate.ts';
 

@@ -10,7 +10,7 @@ export { recordedModel } from './engine/agent/recordedModel.ts';
 export { recordedTools } from './engine/agent/recordedTools.ts';
 export { DurableApp } from './engine/app/DurableApp.ts';
 export { type DurableOptions, durable } from './engine/app/durable.ts';
-export type { UpgradeCheck } from './engine/change/checkUpgrade.ts';
+export type { UpgradeCheck } from './engine/change/takeGraph.ts';
 export type {
   NotFailed,
   RunDetails,
@@ -52,5 +52,5 @@ export type { ExportOptions } from './engine/transfer/exportThread.ts';
 export type { ImportedThread, ImportOptions } from './engine/transfer/importThread.ts';
 export { DevsError, type ErrorCode, isDevsError } from './errors/DevsError.ts';
 export { scrub } from './masking/scrub.ts';
-export type { GateEvent } from './state/events/GateEventStore.ts';
+export type { GateEvent } from './state/events/EventStore.ts';
 export type { Principal } from './state/gates/hitlSession.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { STATE_FILE } from '../../src/config/defaults.ts';
 import { createDatabase } from '../../src/db/createDatabase.ts';
-import { NO_FENCE } from '../../src/state/commits/Fence.ts';
+import { NO_FENCE } from '../../src/state/commits/immediateTransaction.ts';
 import { EventStore } from '../../src/state/events/EventStore.ts';
 import { DecisionLog } from '../../src/state/gates/DecisionLog.ts';
 import { HitlSessionStore } from '../../src/state/gates/HitlSessionStore.ts';

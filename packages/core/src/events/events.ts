@@ -372,3 +372,20 @@ export function newEventsOf(raise: (emit: EventSink['emit']) => void): readonly 
 export function emitEvent({ name, payload, scope }: NewEvent, emit: EventSink['emit']): void {
   emit(name, payload, scope);
 }
+
+/** Events about a gate that somebody outside may have to act on. They are read with a cursor; see `DurableApp.gateEvents`. */
+export const GATE_EVENTS = [
+  'HITL_SESSION_OPENED',
+  'HITL_SESSION_DECIDED',
+  'GATE_VOTED',
+  'HITL_ANSWER_VOIDED',
+  'HITL_ANSWER_REFUSED',
+  'GATE_REMINDED',
+  'GATE_REASSIGNED',
+  'FAILURE_GATE_OPENED',
+] as const satisfies readonly EventName[];
+
+export type GateEventName = (typeof GATE_EVENTS)[number];
+
+export const isGateEvent = (name: EventName): name is GateEventName =>
+  (GATE_EVENTS as readonly EventName[]).includes(name);

@@ -6,10 +6,10 @@ import { z } from 'zod';
 import { lateSchema } from '../config/lateSchema.ts';
 import { isDriven, nodeExecutionOf } from '../engine/execution/nodeExecution.ts';
 import { comments } from '../engine/gates/answerForms.ts';
-import { type GateRule, type GateRules, isAnswer, isEdit } from '../engine/gates/answers.ts';
+import { type GateRule, type GateRules, isAnswer, isEdit } from '../engine/gates/engineGates.ts';
 import {
-  HumanInTheLoopManager as GateManager,
   HitlSessionNotFoundError,
+  HumanInTheLoopManager as GateManager,
   type HumanInTheLoopManagerOptions,
   type PauseOptions,
   type SessionDecision,

@@ -2,8 +2,12 @@ import type { Database, Statement } from 'better-sqlite3';
 import { pragma, prepare, transaction } from '../db/prepare.ts';
 import { RecentMap } from '../values/RecentMap.ts';
 import { BlobStore } from './blobs/BlobStore.ts';
-import { type Fence, NO_FENCE } from './commits/Fence.ts';
-import { immediateTransaction, withinTransaction } from './commits/immediateTransaction.ts';
+import {
+  type Fence,
+  immediateTransaction,
+  NO_FENCE,
+  withinTransaction,
+} from './commits/immediateTransaction.ts';
 import {
   type FieldText,
   hashOfText,

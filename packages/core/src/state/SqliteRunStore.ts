@@ -3,8 +3,7 @@ import { isStorageFault } from '../db/sqliteFault.ts';
 import { DevsError, isDevsError } from '../errors/DevsError.ts';
 import { type EventSink, emitEvent, type NewEvent } from '../events/events.ts';
 import { maskSensitiveData } from '../masking/maskSensitiveData.ts';
-import { type Fence, heldLease, NO_FENCE } from './commits/Fence.ts';
-import type { FencedLease } from './commits/immediateTransaction.ts';
+import { type Fence, type FencedLease, heldLease, NO_FENCE } from './commits/immediateTransaction.ts';
 import type { HitlSession } from './gates/hitlSession.ts';
 import type {
   AskedQuestion,

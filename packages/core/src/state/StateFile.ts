@@ -3,18 +3,19 @@ import type { EventSink } from '../events/events.ts';
 import { CheckpointPersister } from './CheckpointPersister.ts';
 import { GraphCheckpointStore } from './checkpoints/GraphCheckpointStore.ts';
 import { type CommitBarrier, HERE } from './commits/CommitBarrier.ts';
-import { type Fence, leaseFence, NO_FENCE } from './commits/Fence.ts';
 import {
   commitFailed,
   commitLate,
   endLateWrites,
+  type Fence,
   type FencedLease,
   immediateTransaction,
+  leaseFence,
+  NO_FENCE,
   withNextCommit,
 } from './commits/immediateTransaction.ts';
 import { EventOutbox } from './events/EventOutbox.ts';
-import { EventStore } from './events/EventStore.ts';
-import { GateEventStore } from './events/GateEventStore.ts';
+import { EventStore, GateEventStore } from './events/EventStore.ts';
 import { DecisionLog } from './gates/DecisionLog.ts';
 import { HitlSessionStore } from './gates/HitlSessionStore.ts';
 import { HitlVoteStore } from './gates/HitlVoteStore.ts';

@@ -2,8 +2,7 @@ import type { Backup } from '../db/backup.ts';
 import { clearLog } from '../db/clearLog.ts';
 import { StepActivities } from '../engine/activity/StepActivities.ts';
 import type { DriveOptions } from '../engine/drive/drive.ts';
-import { assertNotFailed, isOver } from '../engine/drive/outcome.ts';
-import { outcomeOf } from '../engine/drive/RunResult.ts';
+import { assertNotFailed, isOver, outcomeOf } from '../engine/drive/RunResult.ts';
 import {
   type CancelOptions,
   cancelRequest,
@@ -13,8 +12,8 @@ import {
 import { internalsOf } from '../engine/file/appInternals.ts';
 import type { RunOptions } from '../engine/file/RunOptions.ts';
 import { abandonQuestions } from '../engine/gates/answerForms.ts';
-import { isEdit } from '../engine/gates/answers.ts';
 import type { EngineStore } from '../engine/gates/EngineStore.ts';
+import { isEdit } from '../engine/gates/engineGates.ts';
 import type { ClosedGate, Gate, SentAnswer } from '../engine/gates/Gate.ts';
 import { asHuman, type Principal, principalText } from '../engine/gates/principals.ts';
 import type { CompactOptions, CompactResult } from '../engine/runs/compactFile.ts';

@@ -11,9 +11,9 @@ import {
   type QuoteStatus,
   sinceQuoted,
 } from '../engine/gates/answerForms.ts';
-import { isEdit, ruleOf } from '../engine/gates/answers.ts';
 import { assertDecidable } from '../engine/gates/approvals.ts';
 import type { EngineStore } from '../engine/gates/EngineStore.ts';
+import { isEdit, ruleOf } from '../engine/gates/engineGates.ts';
 import { type Gate, gateOf, type SentAnswer } from '../engine/gates/Gate.ts';
 import { type RevealedPlace, revealedPlaces, revealFact } from '../engine/gates/hiddenPlaces.ts';
 import { asHuman, isSameId, principalOf, principalText } from '../engine/gates/principals.ts';

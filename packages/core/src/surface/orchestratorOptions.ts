@@ -16,7 +16,7 @@ import type { EventBus } from '../events/events.ts';
 import type { SecretsOptions } from '../masking/SecretRegistry.ts';
 import type { Checks, CodeOfRuns, ReviewScope, StageAgents, Workspace } from '../orchestration/ports.ts';
 import type { EventPage } from '../state/events/EventStore.ts';
-import type { LabelValue } from '../state/labels/runLabels.ts';
+import type { LabelValue } from '../state/labels/RunLabelStore.ts';
 import type { AskOptions } from './askGate.ts';
 import type { OnGate, PlacesOptions } from './gatesOfRun.ts';
 import type { DriveRunOptions, Removal, RunListPage } from './PipelineFiles.ts';

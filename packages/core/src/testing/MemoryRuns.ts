@@ -31,9 +31,9 @@ import type {
 } from '../engine/runs/Runs.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { immediateBarrier } from '../state/commits/CommitBarrier.ts';
-import type { GateEvent } from '../state/events/GateEventStore.ts';
+import type { GateEvent } from '../state/events/EventStore.ts';
 import { HitlSessionStore } from '../state/gates/HitlSessionStore.ts';
-import { labelTexts, patchedLabels } from '../state/labels/runLabels.ts';
+import { labelTexts, patchedLabels } from '../state/labels/RunLabelStore.ts';
 import { runNotFound } from '../state/threads/threadRecords.ts';
 
 /** A run as it is kept. */

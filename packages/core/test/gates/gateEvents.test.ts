@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { durable } from '../../src/engine/app/durable.ts';
 import type { GateEventOptions } from '../../src/engine/runs/gateEvents.ts';
-import { GATE_EVENTS } from '../../src/events/gateEvents.ts';
+import { GATE_EVENTS } from '../../src/events/events.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
 import { programFile } from '../support/programFile.ts';

@@ -7,7 +7,7 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { EventBus } from '../../events/events.ts';
 import type { CommitBarrier } from '../../state/commits/CommitBarrier.ts';
-import { leaseLost } from '../../state/commits/Fence.ts';
+import { leaseLost } from '../../state/commits/immediateTransaction.ts';
 import { durable } from '../app/durable.ts';
 import { EngineStore } from '../gates/EngineStore.ts';
 import { ownGraphProfile } from '../graph/NodeEngine.ts';

@@ -1,6 +1,7 @@
 import { onNews } from '../../db/FileWatch.ts';
 import { assertSameFile } from '../../db/fileIdentity.ts';
 import { DevsError } from '../../errors/DevsError.ts';
+import type { NewRunLabels } from '../drive/givenLabels.ts';
 import type { RunInfo, RunResult } from '../drive/RunResult.ts';
 import type { SignalReceipt } from '../drive/signals.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
@@ -14,7 +15,6 @@ import { type GateEventSource, gateEventsAfter } from '../runs/gateEvents.ts';
 import { getRun, inbox, listRuns, updateMetadata } from '../runs/lists.ts';
 import { OneFile, type RunFiles } from '../runs/RunFiles.ts';
 import type { GateFilter, GatePage, QueueOptions, RunDriver, RunFilter, RunPage } from '../runs/Runs.ts';
-import type { NewRunLabels } from '../start/firstInput.ts';
 import type { StreamEvent } from '../stream/StreamEvent.ts';
 import type { StreamOptions } from '../stream/streamRun.ts';
 import {

@@ -2,17 +2,29 @@ import type { BaseStore } from '@langchain/langgraph-checkpoint';
 import { isDevsError } from '../../errors/DevsError.ts';
 import type { EventBus } from '../../events/events.ts';
 import type { PruneResult } from '../../state/checkpoints/CheckpointPruner.ts';
-import type { EventRecord } from '../../state/events/EventStore.ts';
-import type { GateEvent } from '../../state/events/GateEventStore.ts';
+import type { EventRecord, GateEvent } from '../../state/events/EventStore.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import { hasEnded, runNotFound } from '../../state/threads/threadRecords.ts';
-import { checkRun, type UpgradeCheck, type UpgradeLook, upgradeCheckOf } from '../change/checkUpgrade.ts';
-import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from '../change/takeGraph.ts';
+import {
+  type AcceptedGraph,
+  acceptGraph,
+  checkRun,
+  type GraphAcceptance,
+  type UpgradeCheck,
+  type UpgradeLook,
+  upgradeCheckOf,
+} from '../change/takeGraph.ts';
 import { type StateUpdate, updateRun } from '../change/updateRun.ts';
 import type { DueRuns, RunDueOptions } from '../drive/drive.ts';
+import { assertMetadata } from '../drive/givenLabels.ts';
 import { holdRun } from '../drive/lease.ts';
-import { throwIfFailed } from '../drive/outcome.ts';
-import type { NotFailed, RunDetails, RunInfo, RunResult } from '../drive/RunResult.ts';
+import {
+  type NotFailed,
+  type RunDetails,
+  type RunInfo,
+  type RunResult,
+  throwIfFailed,
+} from '../drive/RunResult.ts';
 import type { SignalOptions, SignalReceipt } from '../drive/signals.ts';
 import type { CancelOptions, PauseOptions } from '../drive/stopRequests.ts';
 import type { WorkOptions } from '../drive/work.ts';
@@ -46,7 +58,6 @@ import type {
 import { type HistoryOptions, readHistory, readSnapshot, type SnapshotOptions } from '../runs/snapshots.ts';
 import { readDetails } from '../runs/standing.ts';
 import type { Retention } from '../saver/ThreadPruner.ts';
-import { assertMetadata } from '../start/firstInput.ts';
 import type { TurnInfo } from '../start/turnList.ts';
 import { NO_STORE } from '../store/resolveStore.ts';
 import type { StreamEvent, StreamMode } from '../stream/StreamEvent.ts';

@@ -9,7 +9,7 @@ import type { Lease } from '../../state/threads/threadRecords.ts';
 import { namespacePath } from '../breakpoints/Breakpoint.ts';
 import type { Engine } from '../drive/Engine.ts';
 import { holdLease, releasing, threadBusy } from '../drive/lease.ts';
-import { isOver, runError } from '../drive/outcome.ts';
+import { isOver, runError } from '../drive/RunResult.ts';
 import { GUARD_NAMES } from '../execution/nodeExecution.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { asHuman, type Principal, principalText } from '../gates/principals.ts';

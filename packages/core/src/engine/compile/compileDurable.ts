@@ -21,8 +21,8 @@ import {
   writeGuards,
 } from '../execution/nodeExecution.ts';
 import { asThrowable } from '../execution/thrown.ts';
-import { answerWithAuthor } from '../gates/answers.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
+import { answerWithAuthor } from '../gates/engineGates.ts';
 import { answerForm, type DeclaredGates } from '../gates/parsedGates.ts';
 import { type GraphShape, graphShape } from '../graph/graphShape.ts';
 import {

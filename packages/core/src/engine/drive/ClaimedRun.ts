@@ -46,9 +46,9 @@ import {
 } from './driverGates.ts';
 import { ASKED_TO_STOP, OpenChildren } from './due.ts';
 import type { Engine } from './Engine.ts';
-import { onLastTurn } from './lastTurn.ts';
+import { onLastTurn, stageCancelledCalls } from './lastTurn.ts';
 import type { ActiveLease } from './lease.ts';
-import { stageCancelledCalls } from './openToolCalls.ts';
+import { RunGoal } from './RunGoal.ts';
 import {
   ended,
   interruptInEdge,
@@ -59,8 +59,7 @@ import {
   type SessionOutcome,
   saveRunStatus,
   stopped,
-} from './outcome.ts';
-import { RunGoal } from './RunGoal.ts';
+} from './RunResult.ts';
 import { recordedInput } from './runInput.ts';
 import { CANCELLED_BY_REQUEST, cancelBelow } from './signals.ts';
 

@@ -13,13 +13,19 @@ import { shouldYield, yieldToEventLoop } from '../execution/yieldToEventLoop.ts'
 import type { EngineStore } from '../gates/EngineStore.ts';
 import type { Goal } from '../graph/NodeEngine.ts';
 import { ClaimedRun } from './ClaimedRun.ts';
-import { beginDrive, type ClaimedDrive, claimAndBegin } from './claimAndBegin.ts';
 import { followStops, SignalWatch } from './draining.ts';
 import { dueCriteria, hasContinuableChild } from './due.ts';
 import type { Engine } from './Engine.ts';
-import { releaseIgnoringErrors, releasing, takeRoom } from './lease.ts';
-import { ended, isOver, type SessionOutcome, stopped } from './outcome.ts';
+import {
+  beginDrive,
+  type ClaimedDrive,
+  claimAndBegin,
+  releaseIgnoringErrors,
+  releasing,
+  takeRoom,
+} from './lease.ts';
 import type { OwnRuns } from './ownRuns.ts';
+import { ended, isOver, type SessionOutcome, stopped } from './RunResult.ts';
 import { recordedOptions } from './runInput.ts';
 
 /** How a run is executed. */

@@ -22,11 +22,10 @@ import {
 } from '../breakpoints/Breakpoint.ts';
 import { guardsOf } from '../execution/nodeExecution.ts';
 import { commentsOf } from '../gates/answerForms.ts';
-import { type AnswerTo, answerWithAuthor, type GateRules } from '../gates/answers.ts';
 import { DEADLINE, deadlineAnswer, deadlineOf, declaredPolicy } from '../gates/approvals.ts';
 import { allowsPlainYes, type Deadline } from '../gates/DeclaredGate.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
-import type { interruptGate } from '../gates/engineGates.ts';
+import { type AnswerTo, answerWithAuthor, type GateRules, type interruptGate } from '../gates/engineGates.ts';
 import {
   askedId,
   bareKey,

@@ -9,7 +9,7 @@ import type { DueCriteria, Wait } from '../../state/threads/WaitStore.ts';
 import { currentDrive } from '../execution/driveContext.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { type ChildDrive, childAppsOf } from '../waits/children.ts';
-import { isOver } from './outcome.ts';
+import { isOver } from './RunResult.ts';
 
 /** Why a run is left whose process was told to stop; nobody has said anything about the run. */
 export const ASKED_TO_STOP = 'asked to stop';

@@ -1,11 +1,11 @@
-// Writes signals, and requests to cancel, into a run's file.
+// Writes what a run is told into its file: signals, requests to cancel, and turns behind the one that it stands in.
 
 import { tooLarge } from '../../config/limits.ts';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import { newEventsOf } from '../../events/events.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import { afterBarrier } from '../../state/commits/CommitBarrier.ts';
-import type { Lease } from '../../state/threads/threadRecords.ts';
+import { hasEnded, type Lease } from '../../state/threads/threadRecords.ts';
 import { canonicalJson, hashOf } from '../../values/canonicalJson.ts';
 import { heaviestPlace } from '../../values/heaviestPlace.ts';
 import { type Law, lawOf } from '../execution/lawOf.ts';
@@ -15,11 +15,11 @@ import { type Principal, principalOf, principalText } from '../gates/principals.
 import { runEnded } from '../stream/runStreamEvents.ts';
 import { type Message, signalName } from '../waits/waits.ts';
 import type { Engine, RecordingEngine } from './Engine.ts';
+import { type GraphParts, stageCancelledCalls } from './lastTurn.ts';
 import { holdRun } from './lease.ts';
-import { type GraphParts, stageCancelledCalls } from './openToolCalls.ts';
-import { isOver, saveRunStatus } from './outcome.ts';
-import { isOfCurrentTurn } from './queuedTurns.ts';
-import { recordStop, type StopRequest } from './stopRequests.ts';
+import { isOfCurrentTurn, type NextTurn, queueTurn } from './queuedTurns.ts';
+import { isOver, saveRunStatus } from './RunResult.ts';
+import { cancelRequest, recordStop, type StopRequest } from './stopRequests.ts';
 
 /** Sender and id of a signal. */
 export interface SignalOptions {
@@ -127,7 +127,7 @@ const signalRefused = (threadId: string, why: string, remedy: string): DevsError
   });
 
 /** A request to cancel, with its id. */
-export type CancelRequest = StopRequest & { readonly id: string };
+type CancelRequest = StopRequest & { readonly id: string };
 
 /** Why a run ended that was asked to. */
 export const CANCELLED_BY_REQUEST = 'cancelled by request';
@@ -152,10 +152,10 @@ export async function cancelRun(
 }
 
 /** The parts that end a run. */
-export type CancellingEngine = RecordingEngine & Pick<Engine, 'leave'> & GraphParts;
+type CancellingEngine = RecordingEngine & Pick<Engine, 'leave'> & GraphParts;
 
 /** Records a request to cancel a run and those below it, in the caller's transaction. False for one that is known. */
-export function requestCancel(
+function requestCancel(
   threadId: string,
   { id, ...request }: CancelRequest,
   engine: RecordingEngine,
@@ -222,4 +222,46 @@ function endAlone(lease: Lease, engine: RecordingEngine, answer = (): void => {}
   } as const;
   const turn = engine.store.inputs.latest(threadId)?.key;
   saveRunStatus(lease, settlement, [runEnded('cancelled', CANCELLED_BY_REQUEST, turn)], engine);
+}
+
+/** A turn for a run that may stand in another one. */
+export interface TurnBehind extends NextTurn {
+  /** LangGraph's word: the turn before ends by itself, or is cancelled. */
+  readonly strategy: 'enqueue' | 'interrupt';
+  /** The person at its start. */
+  readonly by?: Principal | undefined;
+}
+
+/**
+ * Records a turn behind the one that the run stands in, which ends by itself or is cancelled; with it those that wait. In the
+ * caller's transaction.
+ *
+ * @throws DevsError `AGENT_MAY_NOT_DECIDE` for an agent that would cancel one.
+ */
+export function putBehind(turn: TurnBehind, engine: RecordingEngine): void {
+  const { threadId, strategy } = turn;
+  const { threads, queue } = engine.store;
+  if (strategy === 'interrupt' && !hasEnded(threads.require(threadId).status)) {
+    const request = interruptRequest(turn);
+    queue.drop(threadId, null);
+    requestCancel(threadId, request, engine);
+  }
+  queueTurn(turn, engine);
+}
+
+const interruptRequest = ({ key, by }: TurnBehind): CancelRequest => ({
+  id: `interrupt for ${key}`,
+  ...cancelRequest(by === undefined ? {} : { by }),
+});
+
+/** Records a turn that arrived as a signal; a known turn stays as it is. */
+export async function takeTurn(turn: TurnBehind, engine: CancellingEngine): Promise<void> {
+  const { threadId, key, strategy } = turn;
+  const { runs, inputs, queue } = engine.store;
+  const isNew = runs.together(() => {
+    if (inputs.find(threadId, key) !== null || queue.find(threadId, key) !== null) return false;
+    putBehind(turn, engine);
+    return true;
+  });
+  if (isNew && strategy === 'interrupt') await endIfFree(threadId, engine);
 }

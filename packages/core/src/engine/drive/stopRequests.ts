@@ -7,7 +7,7 @@ import type { NewSignal, Signal } from '../../state/threads/SignalStore.ts';
 import { hasEnded } from '../../state/threads/threadRecords.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { principalOf, principalText } from '../gates/principals.ts';
-import { isOver } from './outcome.ts';
+import { isOver } from './RunResult.ts';
 
 /** How a run is paused. */
 export interface PauseOptions {

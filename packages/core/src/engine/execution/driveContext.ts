@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Fence } from '../../state/commits/Fence.ts';
+import type { Fence } from '../../state/commits/immediateTransaction.ts';
 
 /** A drive, for all code that it calls: nodes, edges, the cache, the store. */
 interface DriveContext {

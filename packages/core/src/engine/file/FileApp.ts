@@ -27,20 +27,24 @@ import {
 } from '../drive/drive.ts';
 import { ASKED_TO_STOP, waitUntilWoken } from '../drive/due.ts';
 import type { Engine } from '../drive/Engine.ts';
+import type { NewRunLabels } from '../drive/givenLabels.ts';
 import { holdRun, nullIfBusy } from '../drive/lease.ts';
-import { isOver, type SessionOutcome, throwIfAborted, throwIfFailed } from '../drive/outcome.ts';
 import { OwnRuns } from '../drive/ownRuns.ts';
-import type { RunResult } from '../drive/RunResult.ts';
+import {
+  isOver,
+  type RunResult,
+  type SessionOutcome,
+  throwIfAborted,
+  throwIfFailed,
+} from '../drive/RunResult.ts';
 import { assertIsRun, hasNoOptions, isIdAlone, pickInvokeOptions } from '../drive/runInput.ts';
-import { type SignalReceipt, signalRun } from '../drive/signals.ts';
-import type { TurnBehind } from '../drive/takeTurn.ts';
+import { type SignalReceipt, signalRun, type TurnBehind } from '../drive/signals.ts';
 import { type WorkOptions, work } from '../drive/work.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { gateWithDeadlines } from '../gates/Gate.ts';
 import { asHuman, type Principal, principalText } from '../gates/principals.ts';
 import { assertSameGraph, graphFingerprint, isSameGraph } from '../graph/graphShape.ts';
-import type { NewRunLabels } from '../start/firstInput.ts';
 import { type NewRunRecord, RunStarts } from '../start/RunStarts.ts';
 import { listTurns, type TurnInfo } from '../start/turnList.ts';
 import { assertStrategy, assertTurnKey, driveTurn } from '../start/turns.ts';

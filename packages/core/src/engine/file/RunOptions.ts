@@ -1,10 +1,10 @@
 import type { DriveOptions } from '../drive/drive.ts';
+import type { NewRunLabels } from '../drive/givenLabels.ts';
 import type { SignalOptions } from '../drive/signals.ts';
 import type { Principal } from '../gates/principals.ts';
 import type { InvokeOptions } from '../graph/EngineGraph.ts';
 import type { Budget } from '../guards/Budget.ts';
 import type { QueueOptions } from '../runs/Runs.ts';
-import type { NewRunLabels } from '../start/firstInput.ts';
 import type { MultitaskStrategy } from '../start/turns.ts';
 
 /** Options of `run`. `context`, `configurable`, `tags`, `metadata` and `by` are recorded when the run starts. */

@@ -13,8 +13,7 @@ import type { ResultCodec } from '../../state/steps/stepRecords.ts';
 import type { HostIdentity } from '../../state/threads/hostIdentity.ts';
 import { assertUnitInterval } from '../guards/lattice.ts';
 import { RunBudgets } from '../guards/RunBudgets.ts';
-import type { GateRules } from './answers.ts';
-import { ENGINE_GATES } from './engineGates.ts';
+import { ENGINE_GATES, type GateRules } from './engineGates.ts';
 import { HumanInTheLoopManager } from './HumanInTheLoopManager.ts';
 import { TaskFailureGate } from './TaskFailureGate.ts';
 

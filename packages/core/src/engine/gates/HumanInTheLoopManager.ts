@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { type Limits, validLimits } from '../../config/limits.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { type EventSink, orchestratorEvents } from '../../events/events.ts';
-import { type Fence, NO_FENCE } from '../../state/commits/Fence.ts';
+import { type Fence, NO_FENCE } from '../../state/commits/immediateTransaction.ts';
 import type { RecordedDecision } from '../../state/gates/HitlSessionStore.ts';
 import type { HiddenRecord, HitlSession, HitlSessionKind, Principal } from '../../state/gates/hitlSession.ts';
 import type { StoreOptions } from '../../state/rows/rows.ts';
@@ -12,15 +12,6 @@ import { canonicalJson, hashOf } from '../../values/canonicalJson.ts';
 import { lawOf } from '../execution/lawOf.ts';
 import { assertQuoted, type QuotableSection, quotableSectionsIn } from './answerForms.ts';
 import {
-  assertAnswerSize,
-  type GateRules,
-  isEdit,
-  isKindOf,
-  parseAnswer,
-  ruleOf,
-  summarizeDecision,
-} from './answers.ts';
-import {
   assertDecidable,
   assertMayApprove,
   assertMayDecide,
@@ -28,7 +19,16 @@ import {
   isPassedDeadline,
   VoteCount,
 } from './approvals.ts';
-import { ENGINE_GATES } from './engineGates.ts';
+import {
+  assertAnswerSize,
+  ENGINE_GATES,
+  type GateRules,
+  isEdit,
+  isKindOf,
+  parseAnswer,
+  ruleOf,
+  summarizeDecision,
+} from './engineGates.ts';
 import { hiddenFrom, withPutBack } from './hiddenPlaces.ts';
 import { principalOf, principalText } from './principals.ts';
 

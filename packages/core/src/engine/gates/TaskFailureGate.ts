@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { HITL_ENTROPY_THRESHOLD } from '../../config/defaults.ts';
 import { type EventSink, orchestratorEvents } from '../../events/events.ts';
-import { type Fence, NO_FENCE } from '../../state/commits/Fence.ts';
+import { type Fence, NO_FENCE } from '../../state/commits/immediateTransaction.ts';
 import type { StoreOptions } from '../../state/rows/rows.ts';
 import { StateFile } from '../../state/StateFile.ts';
 import { assertUnitInterval, type GuardLevel, guardEvidence } from '../guards/lattice.ts';

@@ -8,8 +8,8 @@ import type { Policies, Thread } from '../../state/threads/threadRecords.ts';
 import type { NewWait, Wait, WaitStore } from '../../state/threads/WaitStore.ts';
 import { canonicalJson } from '../../values/canonicalJson.ts';
 import type { Law } from '../execution/lawOf.ts';
-import type { GateRule, GateRules } from './answers.ts';
 import { type Approvals, allowsPlainYes, answerPolicyOf, type Deadline } from './DeclaredGate.ts';
+import type { GateRule, GateRules } from './engineGates.ts';
 import { assertPersonId, isSameId, isSamePrincipal, namedTwice, principalText } from './principals.ts';
 
 /**

@@ -10,8 +10,8 @@ import { breakpointMessage, isInnerBreakpoint } from '../breakpoints/Breakpoint.
 import { withBareConfig } from '../execution/ambientConfig.ts';
 import { lawHere } from '../execution/lawOf.ts';
 import type { NodeExecution } from '../execution/nodeExecution.ts';
-import { type GateRules, isKindOf } from './answers.ts';
 import type { AnswerPolicy } from './DeclaredGate.ts';
+import { type GateRules, isKindOf } from './engineGates.ts';
 
 /**
  * What a node asks a human: the value it hands to LangGraph's `interrupt()`. Plain JSON.

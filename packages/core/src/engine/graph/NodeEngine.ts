@@ -9,9 +9,8 @@ import type { AgentAction } from '../entropy/EntropyPart.ts';
 import type { EntropyOptions } from '../entropy/scoreEntropy.ts';
 import type { EngineFaults } from '../execution/EngineFaults.ts';
 import type { NodeUpdate, RaisedSuspension } from '../execution/nodeExecution.ts';
-import type { GateRules } from '../gates/answers.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
-import { ENGINE_GATES } from '../gates/engineGates.ts';
+import { ENGINE_GATES, type GateRules } from '../gates/engineGates.ts';
 import type { Question } from '../gates/question.ts';
 import type { GuardFinding, GuardLevel } from '../guards/lattice.ts';
 

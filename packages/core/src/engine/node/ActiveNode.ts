@@ -6,7 +6,7 @@ import {
   type LangGraphRunnableConfig,
 } from '@langchain/langgraph';
 import type { ErrorCode } from '../../errors/DevsError.ts';
-import type { EventBus } from '../../events/events.ts';
+import { type EventBus, type NewEvent, newEventsOf } from '../../events/events.ts';
 import type { NodeStore } from '../../state/RunStore.ts';
 import type { Wait } from '../../state/threads/WaitStore.ts';
 import { NodeActivities } from '../activity/StepActivities.ts';
@@ -14,9 +14,7 @@ import type { NodeExecution } from '../execution/nodeExecution.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import type { GraphProfile, NodeEngine } from '../graph/NodeEngine.ts';
 import { waitInterrupt } from '../waits/waits.ts';
-import { CallsInFlight } from './CallsInFlight.ts';
 import { InnerRuns } from './innerRuns.ts';
-import { UnrecordedCalls } from './UnrecordedCalls.ts';
 
 /** The parts of an execution of a node. */
 interface Execution {
@@ -172,3 +170,109 @@ class NodeWaits {
     return new GraphInterrupt([...beside, ...this.#left.values()]);
   }
 }
+
+/** The call around this code: a step, or a task of the functional API, which may ask and wait. */
+type InsideOf = 'step' | 'task';
+
+/** Set inside a call: one that waited for the calls in flight would wait for itself. */
+const insideCall = new AsyncLocalStorage<InsideOf>();
+
+/** The calls of one visit of a node that have begun and not ended. */
+class CallsInFlight {
+  readonly #calls = new Set<Promise<void>>();
+  /** With all their attempts. */
+  readonly #tasks = new Set<Promise<unknown>>();
+
+  /** Whether this code runs inside one of them. */
+  get isInside(): boolean {
+    return insideCall.getStore() !== undefined;
+  }
+
+  get isInsideStep(): boolean {
+    return insideCall.getStore() === 'step';
+  }
+
+  track<T>(call: () => Promise<T>, kind: InsideOf = 'step'): Promise<T> {
+    const running = insideCall.run(this.isInsideStep ? 'step' : kind, call);
+    const forget = (): void => {
+      this.#calls.delete(ended);
+    };
+    const ended: Promise<void> = running.then(forget, forget);
+    this.#calls.add(ended);
+    return running;
+  }
+
+  /** A task that LangGraph runs: the visit is not left before it has ended. */
+  trackTask<T>(running: Promise<T>): Promise<T> {
+    const forget = (): void => {
+      this.#tasks.delete(ended);
+    };
+    const ended: Promise<void> = running.then(forget, forget);
+    this.#tasks.add(ended);
+    return running;
+  }
+
+  /** Resolves when one of them has ended; `null` when there is none to wait for. */
+  next(): Promise<void> | null {
+    return this.#calls.size === 0 || this.isInside ? null : Promise.race(this.#calls);
+  }
+
+  /** Resolves when all have ended, however they did. */
+  async settled(): Promise<void> {
+    while (this.#calls.size + this.#tasks.size > 0) await Promise.all([...this.#calls, ...this.#tasks]);
+  }
+}
+
+interface AskedCall {
+  readonly id?: string | undefined;
+  readonly name: string;
+}
+
+/** The calls of models and tools that one execution of a node has made outside of steps. */
+class UnrecordedCalls {
+  /** Ids of all tool calls that were begun. */
+  readonly begun = new Set<string>();
+  readonly #models = new Set<string>();
+  /** Names by the ids of the calls. */
+  readonly #tools = new Map<string, string>();
+  readonly #isInStep: () => boolean;
+
+  /** @param isInStep - Whether this code runs inside of a step. */
+  constructor(isInStep: () => boolean) {
+    this.#isInStep = isInStep;
+  }
+
+  callsModel(name: string): void {
+    if (!this.#isInStep()) this.#models.add(name);
+  }
+
+  callsTool(id: string, name: string): void {
+    this.begun.add(id);
+    if (!this.#isInStep()) this.#tools.set(id, name);
+  }
+
+  /**
+   * Their events, once per run, node and name.
+   *
+   * @param asked - The calls that the node received. LangChain reports a tool call without the name of the tool.
+   * @param claims - Places and names of the steps of the execution: a tool with a step inside is recorded by itself.
+   */
+  facts(
+    { node, threadId, epoch }: NodeExecution,
+    claims: ReadonlySet<string>,
+    asked: () => readonly AskedCall[],
+  ): readonly NewEvent[] {
+    if (epoch === null || this.#models.size + this.#tools.size === 0) return [];
+    const unrecorded = [...this.#tools].filter(([id]) => !hasStep(encodeURIComponent(id), claims));
+    const names = new Map(unrecorded.length === 0 ? [] : asked().map(({ id, name }) => [id, name]));
+    const tools = new Set(unrecorded.map(([id, name]) => names.get(id) ?? name));
+    const told = newEventsOf((emit) => {
+      for (const name of this.#models) emit('CALL_NOT_RECORDED', { node, what: 'model', name }, { threadId });
+      for (const name of tools) emit('CALL_NOT_RECORDED', { node, what: 'tool', name }, { threadId });
+    });
+    return told.map((fact) => ({ ...fact, once: `CALL_NOT_RECORDED/${JSON.stringify(fact.payload)}` }));
+  }
+}
+
+const hasStep = (id: string, claims: ReadonlySet<string>): boolean =>
+  [...claims].some((claim) => claim.includes(`/${id}/`) || claim.includes(`/${id}#`));

@@ -4,10 +4,9 @@ import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import { hashOf, sha256Hex } from '../../values/canonicalJson.ts';
 import type { NodeExecution, NodeUpdate } from '../execution/nodeExecution.ts';
 import { type Rejection, rejectionText } from '../gates/answerForms.ts';
-import { type AnswerTo, answerWithAuthor, isAnswer } from '../gates/answers.ts';
 import type { AnswerPolicy, GatedToolCall } from '../gates/DeclaredGate.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
-import { ENGINE_GATES, nodeGate } from '../gates/engineGates.ts';
+import { type AnswerTo, answerWithAuthor, ENGINE_GATES, isAnswer, nodeGate } from '../gates/engineGates.ts';
 import { recordedFor } from '../gates/gatePolicies.ts';
 import { type ParsedGate, type ParsedToolGate, type TypedAnswer, validated } from '../gates/parsedGates.ts';
 import {

@@ -2,8 +2,8 @@
 
 import { type EntropyScore, scoreEntropy } from '../entropy/scoreEntropy.ts';
 import { type GuardedState, guardsIn, type NodeExecution } from '../execution/nodeExecution.ts';
-import { isAnswer, ruleOf } from '../gates/answers.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
+import { isAnswer, ruleOf } from '../gates/engineGates.ts';
 import type { AnyGate } from '../gates/parsedGates.ts';
 import { askQuestion, type Question, questionAbout } from '../gates/question.ts';
 import type { GateStatus, StuckTask } from '../gates/TaskFailureGate.ts';

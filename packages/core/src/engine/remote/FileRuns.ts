@@ -5,7 +5,7 @@ import { assertSameFile } from '../../db/fileIdentity.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { EventBus } from '../../events/events.ts';
 import { HERE } from '../../state/commits/CommitBarrier.ts';
-import type { GateEvent } from '../../state/events/GateEventStore.ts';
+import type { GateEvent } from '../../state/events/EventStore.ts';
 import { awaitsInput } from '../../state/threads/threadRecords.ts';
 import { threadBusy } from '../drive/lease.ts';
 import type { RunInfo } from '../drive/RunResult.ts';

@@ -4,9 +4,15 @@ import { withOwnSignal } from '../../events/onAbort.ts';
 import { extractRun } from '../../state/moving/movedRun.ts';
 import { awaitsInput, hasEnded } from '../../state/threads/threadRecords.ts';
 import { readValuesAt } from '../drive/compiledGraph.ts';
+import type { NewRunLabels } from '../drive/givenLabels.ts';
 import { nullIfBusy } from '../drive/lease.ts';
-import { isOver, throwIfAborted, throwIfFailed } from '../drive/outcome.ts';
-import type { RunDetails, RunResult } from '../drive/RunResult.ts';
+import {
+  isOver,
+  type RunDetails,
+  type RunResult,
+  throwIfAborted,
+  throwIfFailed,
+} from '../drive/RunResult.ts';
 import { isIdAlone } from '../drive/runInput.ts';
 import type { SignalReceipt } from '../drive/signals.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
@@ -27,9 +33,7 @@ import { type ForkOptions, type ForkResult, forkRun, threadExists } from '../run
 import { messageNotice, turnNotice } from '../runs/notices.ts';
 import type { LeasedRun, QueueOptions, RunDriver, RunQueue, RunRelease, Runs } from '../runs/Runs.ts';
 import { releaseOf, runIndexOf } from '../runs/standing.ts';
-import type { NewRunLabels } from '../start/firstInput.ts';
-import type { StreamEvent } from '../stream/StreamEvent.ts';
-import { notKept } from '../stream/storedEvent.ts';
+import { notKept, type StreamEvent } from '../stream/StreamEvent.ts';
 import {
   type ReadOptions,
   type StreamOptions,

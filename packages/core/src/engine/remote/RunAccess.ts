@@ -1,7 +1,7 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import { EventBus } from '../../events/events.ts';
 import { type HostIdentity, localHost } from '../../state/threads/hostIdentity.ts';
-import { isOver } from '../drive/outcome.ts';
+import { isOver } from '../drive/RunResult.ts';
 import type { AppFactory } from '../file/AppFactory.ts';
 import type { FileApp } from '../file/FileApp.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';

@@ -1,9 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import { createDatabase, openCopy, openStateCopy, openWorkingCopy } from '../../db/createDatabase.ts';
-import { SCHEMA_VERSION } from '../../db/ledger.ts';
+import { SCHEMA_VERSION } from '../../db/migrate.ts';
 import { emptyLog } from '../../db/pragmas.ts';
-import { RunLabelStore } from '../../state/labels/RunLabelStore.ts';
-import type { RunLabels } from '../../state/labels/runLabels.ts';
+import { RunLabelStore, type RunLabels } from '../../state/labels/RunLabelStore.ts';
 
 let empty: Database | undefined;
 

@@ -1,13 +1,12 @@
 import type { Database } from 'better-sqlite3';
 import type { HiddenRecord } from '../../events/events.ts';
 import type { CommitBarrier } from '../../state/commits/CommitBarrier.ts';
-import type { GateEvent } from '../../state/events/GateEventStore.ts';
-import type { LabelValue, RunLabels } from '../../state/labels/runLabels.ts';
+import type { GateEvent } from '../../state/events/EventStore.ts';
+import type { LabelValue, RunLabels } from '../../state/labels/RunLabelStore.ts';
 import type { ThreadStatus } from '../../state/threads/threadRecords.ts';
 import type { RunInfo } from '../drive/RunResult.ts';
-import type { SignalOptions } from '../drive/signals.ts';
+import type { SignalOptions, TurnBehind } from '../drive/signals.ts';
 import type { StopRequest } from '../drive/stopRequests.ts';
-import type { TurnBehind } from '../drive/takeTurn.ts';
 import type { Gate, SentAnswer } from '../gates/Gate.ts';
 import type { Principal } from '../gates/principals.ts';
 

@@ -1,7 +1,7 @@
 // Reads the events about gates of all runs with a cursor: an event is read again until its reader has stored the cursor.
 
 import { News } from '../../events/News.ts';
-import type { GateEvent, GateEventStore } from '../../state/events/GateEventStore.ts';
+import type { GateEvent, GateEventStore } from '../../state/events/EventStore.ts';
 import type { GateEventPage } from './Runs.ts';
 
 export interface GateEventOptions {

@@ -3,16 +3,16 @@
 import type { Database } from 'better-sqlite3';
 import { whenFree } from '../../db/busy.ts';
 import { transaction } from '../../db/prepare.ts';
-import { type GateEvent, GateEventStore } from '../../state/events/GateEventStore.ts';
+import { type GateEvent, GateEventStore } from '../../state/events/EventStore.ts';
 import { HitlSessionStore } from '../../state/gates/HitlSessionStore.ts';
-import type { LabelQuery } from '../../state/labels/labelQuery.ts';
 import {
+  type LabelQuery,
   labelsFrom,
   labelsOf,
   labelTexts,
   patchedLabels,
   type RunLabels,
-} from '../../state/labels/runLabels.ts';
+} from '../../state/labels/RunLabelStore.ts';
 import type { RunQuery } from '../../state/runs/RunDirectory.ts';
 import {
   runNotFound,
@@ -21,10 +21,10 @@ import {
   type ThreadStatus,
 } from '../../state/threads/threadRecords.ts';
 import { WaitStore } from '../../state/threads/WaitStore.ts';
+import { assertLabels } from '../drive/givenLabels.ts';
 import type { RunInfo } from '../drive/RunResult.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { type Gate, gateOf, gateWithDeadlines } from '../gates/Gate.ts';
-import { assertLabels } from '../start/firstInput.ts';
 import { eventPosition, unknownCursor } from './gateEvents.ts';
 import type { GateFilter, GatePage, LabelFilter, RunFilter, RunPage } from './Runs.ts';
 

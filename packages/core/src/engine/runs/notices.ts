@@ -4,8 +4,16 @@
 import { whenFree } from '../../db/busy.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { Engine } from '../drive/Engine.ts';
-import type { GraphParts } from '../drive/openToolCalls.ts';
-import { cancelRun, messageId, type SignalOptions, type SignalReceipt, signalRun } from '../drive/signals.ts';
+import type { GraphParts } from '../drive/lastTurn.ts';
+import {
+  cancelRun,
+  messageId,
+  type SignalOptions,
+  type SignalReceipt,
+  signalRun,
+  type TurnBehind,
+  takeTurn,
+} from '../drive/signals.ts';
 import {
   type CancelOptions,
   cancelRequest,
@@ -13,7 +21,6 @@ import {
   pauseRequest,
   recordStop,
 } from '../drive/stopRequests.ts';
-import { type TurnBehind, takeTurn } from '../drive/takeTurn.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import type { Gate, SentAnswer } from '../gates/Gate.ts';
 import { decideGate } from '../gates/parsedGates.ts';

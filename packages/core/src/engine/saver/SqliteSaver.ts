@@ -26,11 +26,12 @@ import {
   type TypedBytes,
 } from '../../state/checkpoints/checkpointRecords.ts';
 import { GraphCheckpointStore } from '../../state/checkpoints/GraphCheckpointStore.ts';
-import { leaseFence, NO_FENCE } from '../../state/commits/Fence.ts';
 import {
   commitLate,
   type FencedLease,
   immediateTransaction,
+  leaseFence,
+  NO_FENCE,
 } from '../../state/commits/immediateTransaction.ts';
 import { type StateStats, stateStats } from '../../state/doctor/fileSizes.ts';
 import { CheckpointReader, type CheckpointSnapshot } from './CheckpointReader.ts';

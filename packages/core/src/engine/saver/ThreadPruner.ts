@@ -11,8 +11,7 @@ import {
 } from '../../state/checkpoints/CheckpointPruner.ts';
 import type { OrderedCheckpoint } from '../../state/checkpoints/checkpointRecords.ts';
 import type { GraphCheckpointStore } from '../../state/checkpoints/GraphCheckpointStore.ts';
-import { leaseFence, NO_FENCE } from '../../state/commits/Fence.ts';
-import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
+import { type FencedLease, leaseFence, NO_FENCE } from '../../state/commits/immediateTransaction.ts';
 import type { CheckpointReader } from './CheckpointReader.ts';
 import { VERSIONED_FORMAT } from './checkpointConfig.ts';
 import type { ValueCodec } from './ValueCodec.ts';

@@ -1,10 +1,11 @@
 import { whenFree } from '../../db/busy.ts';
 import type { EventSink } from '../../events/events.ts';
 import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
-import { isLabelValue, labelsOf } from '../../state/labels/runLabels.ts';
+import { isLabelValue, labelsOf } from '../../state/labels/RunLabelStore.ts';
 import { awaitsInput, type Policies, type Thread } from '../../state/threads/threadRecords.ts';
 import { type TakingEngine, takeBetweenTurns } from '../change/takeGraph.ts';
 import type { Engine } from '../drive/Engine.ts';
+import { assertLabels, type NewRunLabels } from '../drive/givenLabels.ts';
 import type { NextTurn } from '../drive/queuedTurns.ts';
 import {
   assertContext,
@@ -15,7 +16,7 @@ import {
   dumpGiven,
   pickInvokeOptions,
 } from '../drive/runInput.ts';
-import type { TurnBehind } from '../drive/takeTurn.ts';
+import type { TurnBehind } from '../drive/signals.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import { shouldYield, yieldToEventLoop } from '../execution/yieldToEventLoop.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
@@ -26,7 +27,7 @@ import { graphFingerprint, recordedAs } from '../graph/graphShape.ts';
 import { type Budget, parseBudget } from '../guards/Budget.ts';
 import { turnBegun } from '../stream/runStreamEvents.ts';
 import type { PreparedRun } from '../waits/children.ts';
-import { assertHadInput, assertLabels, createOrBegin, firstGiven, type NewRunLabels } from './firstInput.ts';
+import { assertHadInput, createOrBegin, firstGiven } from './firstInput.ts';
 import {
   assertFirstTurn,
   assertNotQueued,

@@ -2,55 +2,16 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { DevsError } from '../../errors/DevsError.ts';
-import { isLabelValue, type LabelValue, labelsOf, type RunLabels } from '../../state/labels/runLabels.ts';
+import { labelsOf } from '../../state/labels/RunLabelStore.ts';
 import { awaitsInput, type NewThread, type Thread } from '../../state/threads/threadRecords.ts';
-import { isRecord } from '../../values/isRecord.ts';
 import { threadBusy } from '../drive/lease.ts';
-import { storable } from '../gates/answerForms.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import type { InvokeOptions } from '../graph/EngineGraph.ts';
-
-/** The labels of a run that is recorded before its first input. */
-export interface NewRunLabels {
-  /** Plain JSON by name, at most 64 KiB. */
-  readonly metadata?: RunLabels['metadata'];
-  readonly tags?: readonly string[];
-  /** The owner of the run: strings, finite numbers, booleans and `null`, by name. `updateMetadata` cannot change it. */
-  readonly owner?: RunLabels['owner'];
-}
 
 interface GivenFirst {
   readonly input: unknown;
   readonly options: InvokeOptions;
 }
-
-/** Bytes of UTF-8 that the metadata of a run may have as JSON. */
-const MAX_METADATA_BYTES = 64 * 1024;
-
-/** @throws TypeError for metadata other than plain JSON, tags other than strings, an owner other than scalars; RangeError for too much. */
-export function assertLabels({ metadata = {}, tags = [], owner = {} }: NewRunLabels): void {
-  assertMetadata(metadata);
-  if (!isRecord(owner)) throw new TypeError('owner must be an object.');
-  for (const [name, value] of Object.entries(owner)) {
-    if (!isLabelValue(value))
-      throw new TypeError(`owner.${name} must be a string, a finite number, a boolean or null.`);
-  }
-  if (!Array.isArray(tags) || !tags.every((tag) => typeof tag === 'string'))
-    throw new TypeError('tags must be a list of strings.');
-}
-
-/** @throws TypeError for metadata other than plain JSON; RangeError if it is too large. */
-export function assertMetadata(metadata: unknown): asserts metadata is Readonly<Record<string, LabelValue>> {
-  if (!isRecord(metadata)) throw new TypeError('metadata must be an object.');
-  for (const [name, value] of Object.entries(metadata)) {
-    if (!isPlainJson(value)) throw new TypeError(`metadata.${name} must be plain JSON.`);
-  }
-  const bytes = Buffer.byteLength(JSON.stringify(metadata));
-  if (bytes > MAX_METADATA_BYTES)
-    throw new RangeError(`metadata must have at most ${MAX_METADATA_BYTES} bytes as JSON, got ${bytes}.`);
-}
-
-const isPlainJson = (value: unknown): boolean => isLabelValue(value) || storable().safeParse(value).success;
 
 /**
  * The first input of a run that was recorded before it, with the metadata and tags it was recorded with.

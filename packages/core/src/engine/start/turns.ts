@@ -16,8 +16,7 @@ import {
 import type { Engine } from '../drive/Engine.ts';
 import { recordTurn } from '../drive/queuedTurns.ts';
 import { assertSameGiven } from '../drive/runInput.ts';
-import { cancelBelow, endIfFree } from '../drive/signals.ts';
-import { putBehind } from '../drive/takeTurn.ts';
+import { cancelBelow, endIfFree, putBehind } from '../drive/signals.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { acceptedPolicies } from '../gates/gatePolicies.ts';
 import type { Principal } from '../gates/principals.ts';

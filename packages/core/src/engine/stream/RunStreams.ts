@@ -2,8 +2,11 @@ import type { Callbacks } from '@langchain/core/callbacks/manager';
 import type { Database } from 'better-sqlite3';
 import { type Limits, validLimits } from '../../config/limits.ts';
 import { FileNews } from '../../db/FileWatch.ts';
-import { leaseFence } from '../../state/commits/Fence.ts';
-import { type FencedLease, immediateTransaction } from '../../state/commits/immediateTransaction.ts';
+import {
+  type FencedLease,
+  immediateTransaction,
+  leaseFence,
+} from '../../state/commits/immediateTransaction.ts';
 import { type NewStreamEvent, StreamStore } from '../../state/events/StreamStore.ts';
 import { LiveTokens } from './LiveTokens.ts';
 import { ModelVoices } from './ModelVoices.ts';

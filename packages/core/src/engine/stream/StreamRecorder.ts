@@ -22,7 +22,7 @@ import type { Limits } from '../../config/limits.ts';
 import type { NewStreamEvent } from '../../state/events/StreamStore.ts';
 import type { Alongside, StreamedGraph, StreamedWrite } from '../saver/DrivenSaver.ts';
 import type { StreamedTask } from './ModelVoices.ts';
-import { dumpChunk, shapeOfUpdate } from './storedEvent.ts';
+import { dumpChunk, shapeOfUpdate } from './StreamEvent.ts';
 import { graphNsOf, lastingTask, ownTaskOf, type PlaceHere, type Teller, taskNsHere } from './tasks.ts';
 
 /** LangGraph pushes the namespace of a graph, a mode, and the chunk. */

@@ -1,8 +1,7 @@
 import { LineMasker } from '../../masking/LineMasker.ts';
 import { maskInTurns } from '../../masking/maskView.ts';
 import { shownGate } from '../gates/Gate.ts';
-import type { StreamEvent } from './StreamEvent.ts';
-import { tellerOf } from './storedEvent.ts';
+import { type StreamEvent, tellerOf } from './StreamEvent.ts';
 
 /** A text that comes in pieces. */
 interface StreamedText<Event> {

@@ -9,8 +9,7 @@ import { hasEnded } from '../../state/threads/threadRecords.ts';
 import type { DriveStops } from '../execution/StopControl.ts';
 import type { LiveTokens } from './LiveTokens.ts';
 import type { ReaderNews, RunStreams } from './RunStreams.ts';
-import type { StreamEvent, StreamMode } from './StreamEvent.ts';
-import { notKept, readEvent, type StreamSources } from './storedEvent.ts';
+import { notKept, readEvent, type StreamEvent, type StreamMode, type StreamSources } from './StreamEvent.ts';
 
 export interface StreamOptions<Mode extends StreamMode = StreamMode> {
   /** As LangGraph's. @defaultValue `updates` */

@@ -6,7 +6,7 @@ import type { DevsError } from '../../errors/DevsError.ts';
 import type { EventSink } from '../../events/events.ts';
 import { hashBytes } from '../../state/blobs/BlobStore.ts';
 import type { InterruptedQuestion } from '../../state/gates/HitlSessionStore.ts';
-import { labelsOf } from '../../state/labels/runLabels.ts';
+import { labelsOf } from '../../state/labels/RunLabelStore.ts';
 import type { ThreadStatus } from '../../state/threads/threadRecords.ts';
 import { readState } from '../drive/compiledGraph.ts';
 import { breakpointQuestion, openGateSession, readAnswers } from '../drive/driverGates.ts';

@@ -4,7 +4,7 @@ import { test } from '../../../test/support/fixtures.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
 import { EventBus } from '../../events/events.ts';
 import { Child } from '../../state/__tests__/Child.ts';
-import { leaseFence } from '../../state/commits/Fence.ts';
+import { leaseFence } from '../../state/commits/immediateTransaction.ts';
 import { EventStore } from '../../state/events/EventStore.ts';
 import { DecisionLog } from '../../state/gates/DecisionLog.ts';
 import { HitlSessionStore, type InterruptedQuestion } from '../../state/gates/HitlSessionStore.ts';

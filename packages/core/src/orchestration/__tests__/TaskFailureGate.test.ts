@@ -8,7 +8,7 @@ import { internalsOf } from '../../engine/file/appInternals.ts';
 import { GraphSuspendedSignal } from '../../engine/gates/GraphSuspendedSignal.ts';
 import { EventBus } from '../../events/events.ts';
 import { Child } from '../../state/__tests__/Child.ts';
-import { leaseFence } from '../../state/commits/Fence.ts';
+import { leaseFence } from '../../state/commits/immediateTransaction.ts';
 import { EventStore } from '../../state/events/EventStore.ts';
 import { FailureGateStore } from '../../state/guards/FailureGateStore.ts';
 import { invokeGuarded } from '../graph-runner.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isAnswer, parseAnswer } from '../../engine/gates/answers.ts';
+import { isAnswer, parseAnswer } from '../../engine/gates/engineGates.ts';
 import type { HitlSessionKind } from '../../state/gates/hitlSession.ts';
 import { PIPELINE_GATES } from '../gates/pipelineGates.ts';
 

@@ -6,8 +6,13 @@ import {
   optionalText,
   recordedApproval,
 } from '../../engine/gates/answerForms.ts';
-import { type AnswerTo, type GateRule, type GateRules, isEdit } from '../../engine/gates/answers.ts';
-import { ENGINE_GATES } from '../../engine/gates/engineGates.ts';
+import {
+  type AnswerTo,
+  ENGINE_GATES,
+  type GateRule,
+  type GateRules,
+  isEdit,
+} from '../../engine/gates/engineGates.ts';
 import type { Gate } from '../../engine/gates/Gate.ts';
 import { asHuman } from '../../engine/gates/principals.ts';
 import type { AppliedAnswer } from '../../engine/graph/NodeEngine.ts';

@@ -8,7 +8,7 @@ import {
   recordedApproval,
   rejectionText,
 } from '../../engine/gates/answerForms.ts';
-import type { AnswerTo, GateRule } from '../../engine/gates/answers.ts';
+import type { AnswerTo, GateRule } from '../../engine/gates/engineGates.ts';
 import type { Question } from '../../engine/gates/question.ts';
 import type { AppliedAnswer } from '../../engine/graph/NodeEngine.ts';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';

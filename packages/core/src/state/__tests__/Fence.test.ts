@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
-import { leaseFence, NO_FENCE } from '../commits/Fence.ts';
+import { leaseFence, NO_FENCE } from '../commits/immediateTransaction.ts';
 import { ThreadStore } from '../threads/ThreadStore.ts';
 import { aHost, aThread } from './aThread.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
-import { leaseFence } from '../commits/Fence.ts';
+import { leaseFence } from '../commits/immediateTransaction.ts';
 import { HitlSessionStore, type RecordedDecision } from '../gates/HitlSessionStore.ts';
 import { aQuestion, HASH, OTHER_HASH } from './aQuestion.ts';
 import { decideAndLog } from './decideAndLog.ts';

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
-import { leaseFence, NO_FENCE } from '../commits/Fence.ts';
+import { leaseFence, NO_FENCE } from '../commits/immediateTransaction.ts';
 import { doctor } from '../doctor/doctor.ts';
 import { StepStore } from '../steps/StepStore.ts';
 import type { NewStep } from '../steps/stepRecords.ts';

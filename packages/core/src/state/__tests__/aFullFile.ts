@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { CheckpointPersister } from '../CheckpointPersister.ts';
 import { GraphCheckpointStore } from '../checkpoints/GraphCheckpointStore.ts';
-import { NO_FENCE } from '../commits/Fence.ts';
+import { NO_FENCE } from '../commits/immediateTransaction.ts';
 import { HitlSessionStore } from '../gates/HitlSessionStore.ts';
 import { StepStore } from '../steps/StepStore.ts';
 import { ThreadInputStore } from '../threads/ThreadInputStore.ts';

@@ -3,11 +3,11 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
-import { leaseFence } from '../commits/Fence.ts';
 import {
   commitLate,
   endLateWrites,
   immediateTransaction,
+  leaseFence,
   withNextCommit,
 } from '../commits/immediateTransaction.ts';
 import { ThreadStore } from '../threads/ThreadStore.ts';

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { howMany } from '../../../test/support/howMany.ts';
 import { runMigrations } from '../../db/migrate.ts';
 import { MIGRATIONS } from '../../db/migrations/index.ts';
-import { NO_FENCE } from '../commits/Fence.ts';
+import { NO_FENCE } from '../commits/immediateTransaction.ts';
 import { StepStore } from '../steps/StepStore.ts';
 import type { StepKind, StepUsage } from '../steps/stepRecords.ts';
 

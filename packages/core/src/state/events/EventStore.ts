@@ -1,7 +1,12 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../../db/prepare.ts';
-import type { EventName, EventScope, OrchestratorEvents } from '../../events/events.ts';
-import { isGateEvent } from '../../events/gateEvents.ts';
+import {
+  type EventName,
+  type EventScope,
+  type GateEventName,
+  isGateEvent,
+  type OrchestratorEvents,
+} from '../../events/events.ts';
 import { parseStored, type StoreOptions } from '../rows/rows.ts';
 
 /** One line of a run's log. */
@@ -25,7 +30,7 @@ export interface EventPage {
   readonly limit?: number;
 }
 
-export interface EventRow {
+interface EventRow {
   readonly seq: number;
   readonly threadId: string | null;
   readonly at: number;
@@ -74,7 +79,7 @@ const SELECT_IS = 'SELECT name = ? AND payload_json = ? FROM events WHERE seq = 
 const DEFAULT_LIMIT = 1000;
 
 /** How often a node of a run was visited to its end, and when last: ms since the Unix epoch, UTC. */
-export interface NodeExecutions {
+interface NodeExecutions {
   readonly node: string;
   readonly visits: number;
   readonly lastAt: number;
@@ -170,6 +175,49 @@ export class EventStore {
   }
 }
 
-export function eventFromRow<Name extends EventName>({ payloadJson, ...row }: EventRow): EventRecord<Name> {
+function eventFromRow<Name extends EventName>({ payloadJson, ...row }: EventRow): EventRecord<Name> {
   return { ...row, payload: parseStored(payloadJson, `event ${row.seq}`) } as EventRecord<Name>;
+}
+
+/** An event about a gate, with its place among those of every run. */
+export type GateEvent = EventRecord<GateEventName> & {
+  /** Give it as `after` to continue behind this event. Whole numbers as text, in the order in which the events arrived. */
+  readonly cursor: string;
+};
+
+interface GateEventRow extends EventRow {
+  readonly position: number;
+}
+
+const SELECT_AFTER = `
+  SELECT g.position, e.seq, e.thread_id AS threadId, e.at, e.name, e.task_id AS taskId, e.payload_json AS payloadJson
+  FROM gate_events AS g JOIN events AS e ON e.seq = g.seq
+  WHERE g.position > ? ORDER BY g.position LIMIT ?`;
+
+// SQLite keeps this number when rows are deleted.
+const SELECT_LAST = `SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'gate_events'), 0)`;
+
+/** Reads `gate_events`: where events about gates stand among each other. `EventStore` writes its rows with the events. */
+export class GateEventStore {
+  readonly #selectAfter: Statement<[number, number], GateEventRow>;
+  readonly #selectLast: Statement<[], number>;
+
+  /** @param db - An open, migrated state file. */
+  constructor(db: Database) {
+    this.#selectAfter = prepare(db, SELECT_AFTER);
+    this.#selectLast = prepare<[], number>(db, SELECT_LAST).pluck() as Statement<[], number>;
+  }
+
+  /** Those behind a position, in order. */
+  after(position: number, limit: number): readonly GateEvent[] {
+    return this.#selectAfter.all(position, limit).map(({ position: at, ...row }) => ({
+      ...eventFromRow<GateEventName>(row),
+      cursor: String(at),
+    }));
+  }
+
+  /** The last position that was used; 0 in a new file. */
+  last(): number {
+    return this.#selectLast.get() ?? 0;
+  }
 }

@@ -4,8 +4,7 @@ import { readKept } from '../../db/keptReads.ts';
 import { prepare } from '../../db/prepare.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { canonicalJson } from '../../values/canonicalJson.ts';
-import { type Fence, NO_FENCE } from '../commits/Fence.ts';
-import { immediateTransaction } from '../commits/immediateTransaction.ts';
+import { type Fence, immediateTransaction, NO_FENCE } from '../commits/immediateTransaction.ts';
 import {
   isUnlabelled,
   type LabelQuery,
@@ -13,7 +12,7 @@ import {
   labelValues,
   rarest,
   UNLABELLED,
-} from '../labels/labelQuery.ts';
+} from '../labels/RunLabelStore.ts';
 import { type StoreOptions, useSeals } from '../rows/rows.ts';
 import { LoggedAnswers } from './decisionLines.ts';
 import { HitlVoteStore } from './HitlVoteStore.ts';

@@ -1,7 +1,7 @@
 // The rows of `hitl_sessions`: their statements, and how a row becomes a session.
 
 import { canonicalJson } from '../../values/canonicalJson.ts';
-import { isUnlabelled, type LabelQuery, labelConditions } from '../labels/labelQuery.ts';
+import { isUnlabelled, type LabelQuery, labelConditions } from '../labels/RunLabelStore.ts';
 import { isSound, parseStored, SESSION_SEAL, sealOf } from '../rows/rows.ts';
 import type { AnsweredSession, HiddenRecord, HitlSession, Principal, Vote } from './hitlSession.ts';
 

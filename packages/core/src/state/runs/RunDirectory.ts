@@ -9,7 +9,7 @@ import {
   labelValues,
   rarest,
   UNLABELLED,
-} from '../labels/labelQuery.ts';
+} from '../labels/RunLabelStore.ts';
 import { AWAITS_INPUT, THREAD_STATUSES, type ThreadStatus } from '../threads/threadRecords.ts';
 
 /** A place in the order of runs: when one was created, in ms since the Unix epoch, and its id among those of that time. */

@@ -2,8 +2,12 @@ import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../../db/prepare.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { addSwept, BlobSweeper, NOTHING_SWEPT, type Swept } from '../blobs/BlobSweeper.ts';
-import { forgetLease, leaseFence } from '../commits/Fence.ts';
-import { type FencedLease, immediateTransaction } from '../commits/immediateTransaction.ts';
+import {
+  type FencedLease,
+  forgetLease,
+  immediateTransaction,
+  leaseFence,
+} from '../commits/immediateTransaction.ts';
 import { DecisionTextStore } from '../gates/DecisionTextStore.ts';
 import { referringBody } from '../gates/decisionLines.ts';
 import type { HitlSessionStore } from '../gates/HitlSessionStore.ts';

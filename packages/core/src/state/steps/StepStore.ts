@@ -3,8 +3,7 @@ import { prepare } from '../../db/prepare.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
 import { canonicalJson } from '../../values/canonicalJson.ts';
 import { BlobStore } from '../blobs/BlobStore.ts';
-import type { Fence } from '../commits/Fence.ts';
-import { withinTransaction } from '../commits/immediateTransaction.ts';
+import { type Fence, withinTransaction } from '../commits/immediateTransaction.ts';
 import { type StoreOptions, sealNumber, useSeals } from '../rows/rows.ts';
 import {
   damagedResult,

@@ -2,8 +2,7 @@ import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../../db/prepare.ts';
 import { BlobStore } from '../blobs/BlobStore.ts';
 import { BlobSweeper } from '../blobs/BlobSweeper.ts';
-import type { Fence } from '../commits/Fence.ts';
-import { immediateTransaction } from '../commits/immediateTransaction.ts';
+import { type Fence, immediateTransaction } from '../commits/immediateTransaction.ts';
 import { parseStored, type StoreOptions } from '../rows/rows.ts';
 import type { StepKey } from './stepRecords.ts';
 

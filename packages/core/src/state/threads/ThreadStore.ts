@@ -7,6 +7,7 @@ import { canonicalJson } from '../../values/canonicalJson.ts';
 import {
   endLease,
   type Fence,
+  type FencedLease,
   forgetLease,
   holdingLease,
   isHeld,
@@ -14,8 +15,8 @@ import {
   leaseLost,
   leaseTaken,
   OnceUnderLease,
-} from '../commits/Fence.ts';
-import { type FencedLease, withinTransaction } from '../commits/immediateTransaction.ts';
+  withinTransaction,
+} from '../commits/immediateTransaction.ts';
 import { type StoreOptions, useSeals } from '../rows/rows.ts';
 import { GraphOrderStore } from './GraphOrderStore.ts';
 import { type HostIdentity, isOwnerAlive, localHost, NOBODY, ownerToken } from './hostIdentity.ts';

@@ -6,7 +6,7 @@ import { createDatabase, openReadOnly } from '../../db/createDatabase.ts';
 import { type EncryptionKey, refuseKey } from '../../db/encryptionKey.ts';
 import { FileNews } from '../../db/FileWatch.ts';
 import { dataVersion } from '../../db/fileIdentity.ts';
-import { assertUpToDate } from '../../db/ledger.ts';
+import { assertUpToDate } from '../../db/migrate.ts';
 import { foreignSchema } from '../../db/ownSchema.ts';
 import { internalsOf } from '../../engine/file/appInternals.ts';
 import {
@@ -26,7 +26,7 @@ import { News } from '../../events/News.ts';
 import { visibleText } from '../../masking/visibleText.ts';
 import type { Workspace } from '../../orchestration/ports.ts';
 import { type DoctorReport, doctor } from '../../state/doctor/doctor.ts';
-import { isUnlabelled } from '../../state/labels/labelQuery.ts';
+import { isUnlabelled } from '../../state/labels/RunLabelStore.ts';
 import { workspaceName } from '../../state/threads/RunFolders.ts';
 import { runNotFound, type Thread } from '../../state/threads/threadRecords.ts';
 import { PipelineApp, type PipelineAppOptions } from '../PipelineApp.ts';

@@ -17,7 +17,7 @@ import type {
 import { releaseOf } from '../../../src/engine/runs/standing.ts';
 import { EventBus } from '../../../src/events/events.ts';
 import { immediateBarrier } from '../../../src/state/commits/CommitBarrier.ts';
-import type { GateEvent } from '../../../src/state/events/GateEventStore.ts';
+import type { GateEvent } from '../../../src/state/events/EventStore.ts';
 import { hashOf, sha256Hex } from '../../../src/values/canonicalJson.ts';
 import { mirror, type Rows, rowsOf } from './mirror.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
-import { NO_FENCE } from '../../../state/commits/Fence.ts';
+import { NO_FENCE } from '../../../state/commits/immediateTransaction.ts';
 import { StepStore } from '../../../state/steps/StepStore.ts';
 import { isPassed, limitUses, raisedLimits, reserveOf } from '../Budget.ts';
 

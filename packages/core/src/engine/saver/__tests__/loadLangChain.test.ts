@@ -10,8 +10,7 @@ import {
   ToolMessage,
 } from '@langchain/core/messages';
 import { describe, expect, test } from 'vitest';
-import { loadLangChain } from '../decodeTagged.ts';
-import { StrictSerde } from '../StrictSerde.ts';
+import { loadLangChain, StrictSerde } from '../StrictSerde.ts';
 
 const long = (word: string): string => word.repeat(2_000);
 const BLOCKS = [
