@@ -101,7 +101,7 @@ interface CancelDecisionOf {
 /** Explains a cancel before it is sent, as it cannot be undone. The focus is on the button that keeps the run. */
 function CancelDecision({ run: { gates, tasks, title }, isOff, onCancel, onKeep }: CancelDecisionOf) {
   const keep = useRef<HTMLButtonElement>(null);
-  // Before the next key: the button that had the focus is gone, and a key would reach nothing.
+  // Before the next key: the button that had the focus is gone.
   useLayoutEffect(() => {
     keep.current?.focus();
   }, []);

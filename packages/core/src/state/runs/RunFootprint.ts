@@ -9,8 +9,8 @@ const CHECKPOINT = 'SELECT seq, thread_id, checkpoint_ns, checkpoint_id FROM che
 
 // Since the run's own latest one, also those of graphs inside its nodes, and of runs inside the run: their ids begin with
 // its own and a slash ('0' is the next character). Graphs inside may have threads of their own. While the run waited, others
-// may have made any number: then its own are found by their thread. The way that is not taken begins behind all rows, or has
-// no thread to look for: a condition beside the range would be asked of each row.
+// may have made any number. Then an index by thread finds its own. The way not taken begins behind all rows, or has
+// no thread: SQLite would ask a condition beside the range of each row.
 const SELECT_CHECKPOINTS = `
   WITH latest (seq) AS MATERIALIZED (
     SELECT coalesce((SELECT max(seq) FROM checkpoints WHERE thread_id = @threadId AND checkpoint_ns = ''), 0)
