@@ -352,6 +352,15 @@ const LONG = [
   ['values', { DEVS_GENERATED_VALUES: 200_000 }, 'StrictSerde', 'random values to store'],
 ].map(([name, env, filter, what]) => ({ name, env, filter, what, run: ['scripts/test.mjs', filter] }));
 
+/** One of the scenarios of `kills`, at each of its statements. */
+LONG.push({
+  name: 'tool-threads',
+  env: { DEVS_LIFE_KILLS: 300 },
+  filter: 'crash/killed.test',
+  what: 'tools that call a graph under a thread of its own, killed',
+  run: ['scripts/test.mjs', 'crash/killed.test', '-t', 'under a thread of its own'],
+});
+
 /** A script of its own, of which `.ci/run` runs a part. */
 LONG.push({
   name: 'mutations',

@@ -62,7 +62,9 @@ describe('devs admin', () => {
     await waitingSum(dir);
     expect((await callMain(dir, ['admin', 'pause', 'sum'])).stdout).toContain('devs resume sum');
     const paused = await callMain(dir, ['pause', 'sum', '--abort', '--by', 'ada', '--json']);
-    expect(JSON.parse(paused.stdout)).toMatchObject({ id: 'sum', requested: 'pause', abort: true });
+    expect(JSON.parse(paused.stdout)).toEqual({
+      ...{ id: 'sum', requested: 'pause', abort: true, accepted: true, status: 'waiting' },
+    });
     expect((await callMain(dir, ['log', 'sum'])).stdout).toContain(
       'pause requested, with calls in flight aborted, by human:ada',
     );
@@ -72,6 +74,21 @@ describe('devs admin', () => {
     });
     expect((await callMain(dir, ['status', 'sum'])).stdout).toMatch(/status +cancelled/);
     expect((await callMain(dir, ['resume', 'sum'])).stdout).toContain('cancelled');
+  });
+
+  test('tells of a run that has ended that there is nothing to stop', async ({ dir }) => {
+    await waitingSum(dir);
+    const first = await callMain(dir, ['cancel', 'sum', '--json']);
+    expect(JSON.parse(first.stdout)).toEqual({
+      ...{ id: 'sum', requested: 'cancel', accepted: true, status: 'cancelled' },
+    });
+    const again = await callMain(dir, ['cancel', 'sum', '--json']);
+    expect(again.exitCode).toBe(0);
+    expect(JSON.parse(again.stdout)).toMatchObject({ accepted: false, status: 'cancelled' });
+    expect(await callMain(dir, ['pause', 'sum', '--by', 'ada'])).toMatchObject({
+      ...{ exitCode: 0, stdout: 'nothing to pause: sum has already ended: cancelled\n' },
+    });
+    expect((await callMain(dir, ['log', 'sum'])).stdout).not.toContain('by human:ada');
   });
 
   test('creates nothing where nothing was ever run', async ({ dir }) => {

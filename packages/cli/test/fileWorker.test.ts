@@ -1,22 +1,32 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Gate } from '@devs/core';
 import { describe, expect, onTestFinished, vi } from 'vitest';
 import { moduleFile } from '../../core/test/support/programFile.ts';
 import { callMain } from './support/callMain.ts';
 import { test } from './support/fixtures.ts';
 import { startBin } from './support/startBin.ts';
 
+const ADA = { kind: 'human', id: 'ada' } as const;
+
 describe('devs worker over a state file', () => {
   test('executes the runs of a module’s apps, each its own, until SIGTERM', async ({ dir }) => {
-    vi.stubEnv('GREETER_FILE', join(dir, 'state.sqlite'));
+    vi.stubEnv('GREETER_FILE', join(dir, '.devs', 'state.sqlite'));
     onTestFinished(() => void vi.unstubAllEnvs());
-    const { hello, bye } = await import('./support/fileGreeter.ts');
+    const { hello, bye, later } = await import('./support/fileGreeter.ts');
     const module = moduleFile(new URL('support/fileGreeter.ts', import.meta.url));
     const { child, ended } = startBin(dir, ['worker', module, '--concurrency', '2', '--json']);
     await hello.start('h', { name: 'Ada' });
     await bye.start('b', { name: 'Ada' });
     expect(await hello.result('h', { wait: true })).toMatchObject({ values: { greeting: 'Hello, Ada' } });
     expect(await bye.result('b', { wait: true })).toMatchObject({ values: { greeting: 'Bye, Ada' } });
+    for (const id of ['l', 'm']) {
+      await later.start(id, ' Ada ');
+      while ((await later.gates(id)).length === 0) await sleep(10);
+    }
+    await later.decide((await later.gates('l'))[0] as Gate, { value: 'Later', by: ADA });
+    expect(await later.result('l', { wait: true })).toMatchObject({ values: 'Later, Ada' });
     child.kill('SIGTERM');
     const { exitCode, stdout, stderr } = await ended;
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
@@ -24,17 +34,28 @@ describe('devs worker over a state file', () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as { readonly is: string });
-    expect(lines[0]).toEqual({ is: 'started', slots: 2, graphs: [hello.queue, bye.queue] });
+    expect(lines[0]).toEqual({ is: 'started', slots: 2, graphs: [hello.queue, bye.queue, later.queue] });
     const settled = { is: 'settled', status: 'completed' };
     expect(lines.slice(1)).toEqual(
       expect.arrayContaining([
         { ...settled, threadId: 'h', runId: 'h' },
         { ...settled, threadId: 'b', runId: 'b' },
+        { ...settled, threadId: 'l', runId: 'l' },
+        { ...settled, threadId: 'm', runId: 'm', status: 'waiting' },
         { is: 'draining' },
         { is: 'stopped' },
       ]),
     );
-    await Promise.all([hello.close(), bye.close()]);
+    await Promise.all([hello.close(), bye.close(), later.close()]);
+
+    for (const verb of ['pause', 'cancel']) {
+      const stopped = await callMain(dir, [verb, 'm', '--by', 'ada', '--json']);
+      expect(JSON.parse(stopped.stdout)).toMatchObject({ id: 'm', requested: verb, accepted: true });
+    }
+    const pause = await callMain(dir, ['pause', 'l', '--json']);
+    expect(JSON.parse(pause.stdout)).toMatchObject({ accepted: false, status: 'completed' });
+    const examined = await callMain(dir, ['doctor', '--json']);
+    expect(JSON.parse(examined.stdout)).toMatchObject({ ok: true, findings: [] });
   });
 
   const stub = (work: string): string =>

@@ -154,7 +154,7 @@ describe('devs serve with a module', () => {
   }) => {
     const { serving, ending, ended, printed } = await serveModule(dir);
     const { url } = serving;
-    expect(serving).toMatchObject({ assistants: ['hello', 'bye'], page: `${url}/ui` });
+    expect(serving).toMatchObject({ assistants: ['hello', 'bye', 'later'], page: `${url}/ui` });
 
     const given = (headers: Readonly<Record<string, string>>) =>
       ask(url, '/runs/wait', { assistant_id: 'hello', input: { name: 'Ada' } }, headers);

@@ -177,11 +177,15 @@ describe('a run is stopped on its page', () => {
   });
 });
 
+type StopReceipt = Awaited<ReturnType<StoppableRun['pause']>>;
+
 /** A run that comes to stand otherwise the moment it is asked to stop. */
 function turningRun(before: Partial<PipelineRunInfo>, after: Partial<PipelineRunInfo>): StoppableRun {
   let now = before;
-  const turn = async (): Promise<void> => {
+  const turn = async (): Promise<StopReceipt> => {
     now = after;
+    const { status } = after as Pick<PipelineRunInfo, 'status'>;
+    return { isAccepted: !['completed', 'failed', 'cancelled', 'dead_letter'].includes(status), status };
   };
   return {
     status: async () => ({ driver: null, stopping: null, ...now }) as PipelineRunInfo,
@@ -199,6 +203,7 @@ describe('who comes too late', () => {
     ['cancel', { status: 'completed' }, 'it is already completed'],
     ['cancel', { status: 'dead_letter' }, 'it is already a dead letter'],
     ['pause', { status: 'cancelled' }, 'it is already cancelled'],
+    ['pause', { status: 'failed' }, 'it is failed, so nothing is in progress'],
     ['pause', { ...atWork, stopping: asked('cancel') }, 'human:eve has already asked that it is cancelled'],
     ['pause', { ...atWork, stopping: asked('abort') }, 'human:eve has already asked that it is stopped'],
   ] as const)('is told what was first: %s, %o', async ([stop, after, why]) => {

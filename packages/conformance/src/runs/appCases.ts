@@ -97,8 +97,10 @@ const TURNS: readonly RunsCase[] = [
       const [gate] = await app.gates('m');
       for (const turn of ['t-2', 't-3'])
         await other.start('m', { log: [turn] }, { turn, multitaskStrategy: 'enqueue' });
-      await other.cancel('m', { turn: 't-2', by: ADA });
-      await other.cancel('m', { turn: 'unknown', by: ADA });
+      const accepts = async (turn: string) => (await other.cancel('m', { turn, by: ADA })).isAccepted;
+      assert.equal(await accepts('t-2'), true);
+      assert.equal(await accepts('t-2'), false);
+      assert.equal(await accepts('unknown'), false);
       assert.deepEqual(
         (await other.turns('m')).map(({ status }) => status),
         ['waiting', 'cancelled', 'queued'],
@@ -120,7 +122,7 @@ const TURNS: readonly RunsCase[] = [
       ]);
       await assert.rejects(other.decide(gate as Gate, YES));
       assert.deepEqual(await other.values('m'), { log: ['one', 'four'] });
-      await other.cancel('m', { turn: 't-1', by: ADA });
+      assert.equal(await accepts('t-1'), false);
       assert.equal((await other.gates('m')).length, 1);
     },
   },
@@ -376,11 +378,13 @@ const TOLD: readonly RunsCase[] = [
     async check({ runs }) {
       const app = mailApp(runs, 'asks');
       const gate = await waitingMail(app, 'm');
-      await app.cancel('m');
+      assert.deepEqual(await app.cancel('m'), { isAccepted: true, status: 'cancelled' });
       assert.deepEqual(await app.gates('m'), []);
       assert.equal((await app.result('m', { wait: true })).status, 'cancelled');
       await assert.rejects(app.decide(gate, YES), rejected('GATE_STALE'));
       assert.equal((await driveMail(app, 'm')).status, 'cancelled');
+      for (const stop of [app.pause('m', { by: ADA }), app.cancel('m', { by: ADA })])
+        assert.deepEqual(await stop, { isAccepted: false, status: 'cancelled' });
       assert.deepEqual((await app.openGates()).gates, []);
       assert.deepEqual(
         (await app.list({ status: 'cancelled' })).runs.map(({ id }) => id),

@@ -9,7 +9,8 @@ import { driverKey, type EncryptionKey, withKeyFaults } from './encryptionKey.ts
 import { ensureStateFile } from './ensureStateFile.ts';
 import { identityOf, watchFile } from './fileIdentity.ts';
 import { statOf } from './fileStat.ts';
-import { hasLedger, pendingMigrations, runMigrations } from './migrate.ts';
+import { hasLedger, pendingMigrations } from './ledger.ts';
+import { runMigrations } from './migrate.ts';
 import { recordOpen } from './openFiles.ts';
 import { assertOwnSchema } from './ownSchema.ts';
 import {

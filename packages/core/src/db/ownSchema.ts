@@ -1,7 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
 import { openScratch } from './connect.ts';
-import { hasLedger, LEDGER_SQL, pendingMigrations, runMigrations } from './migrate.ts';
+import { hasLedger, LEDGER_SQL, pendingMigrations } from './ledger.ts';
+import { runMigrations } from './migrate.ts';
 import { MIGRATIONS, WHOLE_SCHEMA } from './migrations/index.ts';
 import { APPLICATION_ID } from './pragmas.ts';
 import { pragmaValue, prepare } from './prepare.ts';

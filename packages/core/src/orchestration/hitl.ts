@@ -8,8 +8,8 @@ import { isDriven, nodeExecutionOf } from '../engine/execution/nodeExecution.ts'
 import { comments } from '../engine/gates/answerForms.ts';
 import { type GateRule, type GateRules, isAnswer, isEdit } from '../engine/gates/engineGates.ts';
 import {
-  HitlSessionNotFoundError,
   HumanInTheLoopManager as GateManager,
+  HitlSessionNotFoundError,
   type HumanInTheLoopManagerOptions,
   type PauseOptions,
   type SessionDecision,

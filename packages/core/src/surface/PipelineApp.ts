@@ -1,5 +1,5 @@
 import { pricesOf } from '../config/prices.ts';
-import { recordStop, type StopRequest } from '../engine/drive/stopRequests.ts';
+import { requestPause, type StopReceipt, type StopRequest } from '../engine/drive/stopRequests.ts';
 import { internalsOf } from '../engine/file/appInternals.ts';
 import { EngineStore } from '../engine/gates/EngineStore.ts';
 import { type Gate, gatesOf } from '../engine/gates/Gate.ts';
@@ -94,8 +94,8 @@ export class PipelineApp {
   }
 
   /** Asks the run's driver to stop. */
-  async pause(id: string, request: StopRequest): Promise<void> {
-    recordStop(id, this.newId(), request, this.store);
+  async pause(id: string, request: StopRequest): Promise<StopReceipt> {
+    return requestPause(id, this.newId(), request, this.store);
   }
 }
 

@@ -8,6 +8,7 @@ import {
   cancelRequest,
   type PauseOptions,
   pauseRequest,
+  type StopReceipt,
 } from '../engine/drive/stopRequests.ts';
 import { internalsOf } from '../engine/file/appInternals.ts';
 import type { RunOptions } from '../engine/file/RunOptions.ts';
@@ -186,12 +187,12 @@ function handOver(
 
 const newIdIn = ({ app }: PipelineFile): string => app.newId();
 
-export function pauseNotice(id: string, options: PauseOptions): Notice<PipelineFile, void> {
+export function pauseNotice(id: string, options: PauseOptions): Notice<PipelineFile, StopReceipt> {
   const request = pauseRequest(options);
   return stopNoticeOf(request, ({ app }) => app.pause(id, request), newIdIn);
 }
 
-export function cancelNotice(id: string, options: CancelOptions): Notice<PipelineFile, void> {
+export function cancelNotice(id: string, options: CancelOptions): Notice<PipelineFile, StopReceipt> {
   const request = cancelRequest(options);
   return stopNoticeOf(request, async ({ app }) => (await app.engine()).cancel(id, options), newIdIn);
 }

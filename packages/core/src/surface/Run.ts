@@ -1,6 +1,6 @@
 import { asAsked } from '../engine/activity/ActivityMasker.ts';
 import type { AcceptedGraph, GraphAcceptance } from '../engine/change/takeGraph.ts';
-import type { CancelOptions, PauseOptions } from '../engine/drive/stopRequests.ts';
+import type { CancelOptions, PauseOptions, StopReceipt } from '../engine/drive/stopRequests.ts';
 import { exchangesAt, type GateExchange, type QuotableSection } from '../engine/gates/answerForms.ts';
 import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import {
@@ -230,18 +230,20 @@ export class Run {
   /**
    * Asks the process that runs it to stop at the next safe point; with `abort` it ends calls in flight. It can resume.
    *
+   * @returns `isAccepted: false` for a run that has ended; `status` is its end.
    * @throws DevsError `AGENT_MAY_NOT_DECIDE` for an agent as `by`.
    */
-  async pause(options: PauseOptions = {}): Promise<void> {
+  async pause(options: PauseOptions = {}): Promise<StopReceipt> {
     return this.#files.notify({ run: this.id }, pauseNotice(this.id, runOptionsOf('pause', options)));
   }
 
   /**
    * Ends the run for good. Aborts calls in flight, with their processes.
    *
+   * @returns `isAccepted: false` for a run that has ended; `status` is its end.
    * @throws DevsError `AGENT_MAY_NOT_DECIDE` for an agent as `by`.
    */
-  async cancel(options: Pick<CancelOptions, 'by'> = {}): Promise<void> {
+  async cancel(options: Pick<CancelOptions, 'by'> = {}): Promise<StopReceipt> {
     return this.#files.notify({ run: this.id }, cancelNotice(this.id, runOptionsOf('cancel', options)));
   }
 

@@ -41,10 +41,12 @@ export function stopsOf({ status, driver, stopping }: Standing): readonly Stop[]
 export async function stopRun(run: StoppableRun, stop: Stop, by: Principal): Promise<StopAnswer> {
   const before = await run.status();
   if (!stopsOf(before).includes(stop)) throw refused(before, stop);
-  await (stop === 'cancel' ? run.cancel({ by }) : run.pause({ abort: stop === 'abort', by }));
+  const { isAccepted } = await (stop === 'cancel'
+    ? run.cancel({ by })
+    : run.pause({ abort: stop === 'abort', by }));
   const { status, driver, stopping } = await run.status();
-  const isOvertaken =
-    OVER[status] !== undefined ? !(stop === 'cancel' && status === 'cancelled') : isOther(stopping, stop);
+  const hasEnded = !isAccepted || OVER[status] !== undefined;
+  const isOvertaken = hasEnded ? !(stop === 'cancel' && status === 'cancelled') : isOther(stopping, stop);
   if (isOvertaken) throw refused({ status, driver, stopping }, stop);
   return { status, driver, stopping };
 }

@@ -22,15 +22,16 @@ interface CancelFlags {
 
 async function cancel(id: string, name: string | undefined, session: Session): Promise<ExitCode> {
   const by = humanIfNamed(name);
-  const { status, driver } = await withRuns(session, async (devs) => {
+  const { accepted, status, driver } = await withRuns(session, async (devs) => {
     const run = await devs.run(id);
-    await run.cancel({ ...(by && { by }) });
-    return run.status();
+    const { isAccepted } = await run.cancel({ ...(by && { by }) });
+    return { accepted: isAccepted, ...(await run.status()) };
   });
-  session.out.result({ id, requested: 'cancel', status }, [
-    driver === null
-      ? `${id} is ${status}; its commits and its log are kept`
-      : `${id} is being ended by the process that runs it; its commits and its log are kept`,
+  const words = driver === null ? `is ${status}` : 'is being ended by the process that runs it';
+  session.out.result({ id, requested: 'cancel', accepted, status }, [
+    accepted
+      ? `${id} ${words}; its commits and its log are kept`
+      : `nothing to cancel: ${id} has already ended: ${status}`,
   ]);
   return EXIT.ok;
 }

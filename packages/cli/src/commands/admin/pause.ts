@@ -28,10 +28,15 @@ async function pause(
   session: Session,
 ): Promise<ExitCode> {
   const by = humanIfNamed(name);
-  await withRuns(session, async (devs) => (await devs.run(id)).pause({ abort, ...(by && { by }) }));
-  session.out.result({ id, requested: 'pause', ...(abort && { abort }) }, [
-    abort ? `${id} stops now` : `${id} will stop at its next safe point`,
-    `resume: ${session.devs('resume', id)}`,
-  ]);
+  const { isAccepted: accepted, status } = await withRuns(session, async (devs) =>
+    (await devs.run(id)).pause({ abort, ...(by && { by }) }),
+  );
+  const words = abort ? `${id} stops now` : `${id} will stop at its next safe point`;
+  session.out.result(
+    { id, requested: 'pause', ...(abort && { abort }), accepted, status },
+    accepted
+      ? [words, `resume: ${session.devs('resume', id)}`]
+      : [`nothing to pause: ${id} has already ended: ${status}`],
+  );
   return EXIT.ok;
 }

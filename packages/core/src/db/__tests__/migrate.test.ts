@@ -3,8 +3,9 @@ import BetterSqlite3 from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { createDatabase } from '../createDatabase.ts';
+import { pendingMigrations } from '../ledger.ts';
 import type { Migration } from '../Migration.ts';
-import { pendingMigrations, runMigrations } from '../migrate.ts';
+import { runMigrations } from '../migrate.ts';
 import { MIGRATIONS } from '../migrations/index.ts';
 
 const aMigration = (version: number, sql = `CREATE TABLE t${version} (x)`): Migration => ({

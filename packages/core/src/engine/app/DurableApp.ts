@@ -26,7 +26,7 @@ import {
   throwIfFailed,
 } from '../drive/RunResult.ts';
 import type { SignalOptions, SignalReceipt } from '../drive/signals.ts';
-import type { CancelOptions, PauseOptions } from '../drive/stopRequests.ts';
+import type { CancelOptions, PauseOptions, StopReceipt } from '../drive/stopRequests.ts';
 import type { WorkOptions } from '../drive/work.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { FileApp } from '../file/FileApp.ts';
@@ -353,6 +353,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    * Asks the process that runs it to stop at the next safe point, after calls in flight. With `abort` it aborts them, as
    * `signal` of `run` does. Child runs stop too. The run is `paused` and not due: resume it with `run`.
    *
+   * @returns `isAccepted: false` for a run that has ended; `status` is its end.
    * @throws DevsError `THREAD_NOT_FOUND`; `AGENT_MAY_NOT_DECIDE` for an agent as `by`.
    *
    * @example
@@ -361,7 +362,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    * await app.run('post-42'); // makes the aborted calls again
    * ```
    */
-  async pause(id: string, options: PauseOptions = {}): Promise<void> {
+  async pause(id: string, options: PauseOptions = {}): Promise<StopReceipt> {
     return this.#runs.notify({ run: id }, pauseNotice(id, optionsOf('pause', options)));
   }
 
@@ -369,9 +370,10 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    * Ends the run or its current turn, and its child runs. Aborts calls in flight, in any process. A cancelled turn cannot
    * resume; a new turn can start.
    *
+   * @returns `isAccepted: false` for a run or a turn that has ended; `status` is that of the run.
    * @throws DevsError `THREAD_NOT_FOUND`; `AGENT_MAY_NOT_DECIDE` for an agent as `by`.
    */
-  async cancel(id: string, options: CancelOptions = {}): Promise<void> {
+  async cancel(id: string, options: CancelOptions = {}): Promise<StopReceipt> {
     return this.#runs.notify({ run: id }, cancelNotice(id, optionsOf('cancel', options)));
   }
 

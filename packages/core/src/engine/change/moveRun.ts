@@ -1,5 +1,4 @@
-// A run under another graph: the nodes that are pending where it stands, the move that keeps their work, and the one transaction
-// that writes it.
+// A run under another graph. The plan of the move finds the pending nodes and keeps their work. One transaction writes it.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { RunnableConfig } from '@langchain/core/runnables';

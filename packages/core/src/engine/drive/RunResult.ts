@@ -1,5 +1,5 @@
-// Every shape of "how is this run?", in one file: the result of executing it (`RunResult`), how that is recorded and thrown, and
-// the view of a run that other processes execute (`RunInfo`). All use the statuses of the state file. Leases and drives stand
+// Every shape of "how is this run?", in one file. `RunResult` is the result of executing it: here it is made, recorded and thrown.
+// `RunInfo` is the view of a run that other processes execute. All use the statuses of the state file. Leases and drives stand
 // above this file.
 
 import { DevsError, type ErrorCode, isDevsError } from '../../errors/DevsError.ts';

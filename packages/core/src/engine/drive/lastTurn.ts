@@ -1,4 +1,4 @@
-// The checkpoint that a turn has left, made ready for the input of the next one: the guards begin anew, and open tool calls of a
+// The checkpoint that a turn has left is made ready for the input of the next one. The guards begin anew. Open tool calls of a
 // cancelled turn are answered. Strict providers reject the messages of the next turn otherwise.
 //
 // An answer is a write without a task on top of the latest checkpoint, as the writes of a `Command` are. LangGraph shows such

@@ -1,4 +1,4 @@
-// Writes what a run is told into its file: signals, requests to cancel, and turns behind the one that it stands in.
+// Writes into a run's file: signals, requests to cancel, and turns behind the current one.
 
 import { tooLarge } from '../../config/limits.ts';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
@@ -19,7 +19,7 @@ import { type GraphParts, stageCancelledCalls } from './lastTurn.ts';
 import { holdRun } from './lease.ts';
 import { isOfCurrentTurn, type NextTurn, queueTurn } from './queuedTurns.ts';
 import { isOver, saveRunStatus } from './RunResult.ts';
-import { cancelRequest, recordStop, type StopRequest } from './stopRequests.ts';
+import { cancelRequest, recordStop, type StopReceipt, type StopRequest } from './stopRequests.ts';
 
 /** Sender and id of a signal. */
 export interface SignalOptions {
@@ -133,7 +133,8 @@ type CancelRequest = StopRequest & { readonly id: string };
 export const CANCELLED_BY_REQUEST = 'cancelled by request';
 
 /**
- * Ends a run, and those below it: at once where nobody drives it, else by a request to its driver.
+ * Ends a run, and those below it: at once if it is free, else by a request to its driver. The request of a run that has ended
+ * is recorded too: read again, it must not end the next turn.
  *
  * @param request - With the same `id` it is the same request, done once.
  */
@@ -142,14 +143,50 @@ export async function cancelRun(
   request: CancelRequest,
   engine: CancellingEngine,
 ): Promise<void> {
-  const { store } = engine;
-  const turn = request.kind === 'cancel' ? request.turn : undefined;
-  const isNew = store.runs.together(() => {
-    store.threads.require(threadId);
-    return isOfCurrentTurn(threadId, turn, store) && requestCancel(threadId, request, engine);
-  });
-  return isNew ? endIfFree(threadId, engine) : afterBarrier(store.outlet, undefined);
+  const isNew = engine.store.runs.together(() => recordCancel(threadId, request, engine));
+  await endIfNew(isNew, threadId, engine);
 }
+
+/** {@link cancelRun} for a new request. It is recorded only for a run, or a turn, that has not ended. */
+export async function askToCancel(
+  threadId: string,
+  request: CancelRequest,
+  engine: CancellingEngine,
+): Promise<StopReceipt> {
+  const { runs, threads } = engine.store;
+  const { isAccepted, isNew } = runs.together(() => {
+    const accepted = canEnd(threadId, turnOf(request), engine.store);
+    return { isAccepted: accepted, isNew: accepted && recordCancel(threadId, request, engine) };
+  });
+  await endIfNew(isNew, threadId, engine);
+  return { isAccepted, status: threads.get(threadId)?.status ?? 'cancelled' };
+}
+
+const turnOf = (request: CancelRequest): string | undefined =>
+  request.kind === 'cancel' ? request.turn : undefined;
+
+/** Whether a run, or a turn of it, has not ended; the runs below a dead letter may not have. */
+function canEnd(
+  threadId: string,
+  turn: string | undefined,
+  { threads, inputs, queue, children }: EngineStore,
+): boolean {
+  const { status } = threads.require(threadId);
+  if (turn !== undefined) {
+    if (queue.find(threadId, turn)?.droppedAt === null) return true;
+    if (inputs.latest(threadId)?.key !== turn) return false;
+  }
+  return !isOver(status) || children.openBelow(threadId).length > 0;
+}
+
+/** False where the run itself has not been asked anew. */
+function recordCancel(threadId: string, request: CancelRequest, engine: RecordingEngine): boolean {
+  engine.store.threads.require(threadId);
+  return isOfCurrentTurn(threadId, turnOf(request), engine.store) && requestCancel(threadId, request, engine);
+}
+
+const endIfNew = (isNew: boolean, threadId: string, engine: CancellingEngine): Promise<void> =>
+  isNew ? endIfFree(threadId, engine) : afterBarrier(engine.store.outlet, undefined);
 
 /** The parts that end a run. */
 type CancellingEngine = RecordingEngine & Pick<Engine, 'leave'> & GraphParts;

@@ -4,7 +4,7 @@ import { DevsError } from '../../errors/DevsError.ts';
 import { type NewEvent, newEventsOf } from '../../events/events.ts';
 import type { Principal } from '../../state/gates/hitlSession.ts';
 import type { NewSignal, Signal } from '../../state/threads/SignalStore.ts';
-import { hasEnded } from '../../state/threads/threadRecords.ts';
+import { hasEnded, type ThreadStatus } from '../../state/threads/threadRecords.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { principalOf, principalText } from '../gates/principals.ts';
 import { isOver } from './RunResult.ts';
@@ -24,6 +24,14 @@ export interface CancelOptions extends Pick<PauseOptions, 'by'> {
    * as it is. @defaultValue the one that the run stands in
    */
   readonly turn?: string;
+}
+
+/** Result of `pause` and `cancel`. */
+export interface StopReceipt {
+  /** False if the run, or the named turn, has ended. The request is recorded only if this is true. */
+  readonly isAccepted: boolean;
+  /** Where the run stands now. A run that a process executes ends or pauses once that process has followed the request. */
+  readonly status: ThreadStatus;
 }
 
 /** A request to stop, without its id. */
@@ -97,6 +105,21 @@ export function recordStop(
   return runs.together(() => {
     const isTold = isOver(threads.require(threadId).status) || threads.signals.find(id) !== null;
     return runs.signal(threadId, stopSignal(id, request), isTold ? [] : stopFacts(threadId, request));
+  });
+}
+
+/** {@link recordStop} for a new pause. A run that has ended is left as it is, a failed one too. */
+export function requestPause(
+  threadId: string,
+  id: string,
+  request: StopRequest,
+  store: Pick<EngineStore, 'runs' | 'threads'>,
+): StopReceipt {
+  return store.runs.together(() => {
+    const { status } = store.threads.require(threadId);
+    if (hasEnded(status)) return { isAccepted: false, status };
+    recordStop(threadId, id, request, store);
+    return { isAccepted: true, status };
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { createDatabase, openCopy, openStateCopy, openWorkingCopy } from '../../db/createDatabase.ts';
-import { SCHEMA_VERSION } from '../../db/migrate.ts';
+import { SCHEMA_VERSION } from '../../db/ledger.ts';
 import { emptyLog } from '../../db/pragmas.ts';
 import { RunLabelStore, type RunLabels } from '../../state/labels/RunLabelStore.ts';
 

@@ -3,7 +3,7 @@
 
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import { hashOf } from '../../values/canonicalJson.ts';
-import type { StopRequest } from '../drive/stopRequests.ts';
+import type { StopReceipt, StopRequest } from '../drive/stopRequests.ts';
 import { readOnce, type SentAnswer } from '../gates/Gate.ts';
 import type { RunSignal } from './Runs.ts';
 
@@ -71,11 +71,14 @@ interface SignalledDecision {
 /** @param apply - Writes it into the run's file. */
 export const stopNoticeOf = <File>(
   request: StopRequest,
-  apply: (file: File) => Promise<void>,
+  apply: (file: File) => Promise<StopReceipt>,
   newIdIn: (file: File) => string,
-): Notice<File, void> => ({
+): Notice<File, StopReceipt> => ({
   apply,
-  draft: async (file) => ({ left: await apply(file), signal: { id: newIdIn(file), ...request } }),
+  draft: async (file) => {
+    const left = await apply(file);
+    return { left, signal: left.isAccepted ? { id: newIdIn(file), ...request } : null };
+  },
 });
 
 /** How a decision is recorded in a run's file. */

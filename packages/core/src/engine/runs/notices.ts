@@ -6,7 +6,7 @@ import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { Engine } from '../drive/Engine.ts';
 import type { GraphParts } from '../drive/lastTurn.ts';
 import {
-  cancelRun,
+  askToCancel,
   messageId,
   type SignalOptions,
   type SignalReceipt,
@@ -19,7 +19,8 @@ import {
   cancelRequest,
   type PauseOptions,
   pauseRequest,
-  recordStop,
+  requestPause,
+  type StopReceipt,
 } from '../drive/stopRequests.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import type { Gate, SentAnswer } from '../gates/Gate.ts';
@@ -35,24 +36,23 @@ interface ToldFile {
   arrived<T>(value: T | Promise<T>): Promise<T>;
 }
 
-export function pauseNotice(id: string, options: PauseOptions): Notice<ToldFile, void> {
+export function pauseNotice(id: string, options: PauseOptions): Notice<ToldFile, StopReceipt> {
   const request = pauseRequest(options);
   return stopNoticeOf(
     request,
     async ({ store, newId, arrived }) => {
       const requestId = newId();
-      await store.runs.whenFree(() => recordStop(id, requestId, request, store));
-      return arrived(undefined);
+      return arrived(await store.runs.whenFree(() => requestPause(id, requestId, request, store)));
     },
     (file) => file.newId(),
   );
 }
 
-export function cancelNotice(id: string, options: CancelOptions): Notice<ToldFile, void> {
+export function cancelNotice(id: string, options: CancelOptions): Notice<ToldFile, StopReceipt> {
   const request = cancelRequest(options);
   return stopNoticeOf(
     request,
-    ({ engine, newId }) => cancelRun(id, { ...request, id: newId() }, engine),
+    ({ engine, newId }) => askToCancel(id, { ...request, id: newId() }, engine),
     (file) => file.newId(),
   );
 }

@@ -109,10 +109,7 @@ export function endLateWrites(db: Database, { threadId }: FencedLease): void {
 }
 
 /** Why a write under this lease was refused after its caller had gone on; `null` where none was. */
-function writeRefusal(
-  db: Database,
-  { threadId, epoch }: FencedLease,
-): { readonly error: unknown } | null {
+function writeRefusal(db: Database, { threadId, epoch }: FencedLease): { readonly error: unknown } | null {
   const refusal = lateOf.get(db)?.refused.get(threadId);
   return refusal?.epoch === epoch ? refusal : null;
 }

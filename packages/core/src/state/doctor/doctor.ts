@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { checkFile, findingsOrDamage } from '../../db/checkFile.ts';
 import { isEncrypted } from '../../db/connect.ts';
-import { pendingMigrations } from '../../db/migrate.ts';
+import { pendingMigrations } from '../../db/ledger.ts';
 import { transaction } from '../../db/prepare.ts';
 import { DecisionLog } from '../gates/DecisionLog.ts';
 import { damagedCheckpoints, damagedWrites } from './damagedCheckpoints.ts';

@@ -24,8 +24,6 @@ export interface RunLabels {
   readonly owner?: Readonly<Record<string, string | number | boolean | null>>;
 }
 
-const NO_LABELS: RunLabels = { metadata: {}, tags: [] };
-
 /** Whether metadata can be searched for this value. */
 export const isLabelValue = (value: unknown): value is LabelValue =>
   value === null ||

@@ -6,7 +6,7 @@ import { createDatabase, openReadOnly } from '../../db/createDatabase.ts';
 import { type EncryptionKey, refuseKey } from '../../db/encryptionKey.ts';
 import { FileNews } from '../../db/FileWatch.ts';
 import { dataVersion } from '../../db/fileIdentity.ts';
-import { assertUpToDate } from '../../db/migrate.ts';
+import { assertUpToDate } from '../../db/ledger.ts';
 import { foreignSchema } from '../../db/ownSchema.ts';
 import { internalsOf } from '../../engine/file/appInternals.ts';
 import {

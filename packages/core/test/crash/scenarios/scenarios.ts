@@ -8,6 +8,7 @@ import { frames } from './frames.ts';
 import type { Scenario } from './Scenario.ts';
 import { storeAnew, storeInAStep } from './store.ts';
 import { threeGates } from './threeGates.ts';
+import { toolThreads } from './toolThreads.ts';
 import { turns } from './turns.ts';
 import { lastVote } from './votes.ts';
 import { waits } from './waits.ts';
@@ -26,6 +27,7 @@ const SCENARIOS: readonly Scenario[] = [
   deadlines,
   lastVote,
   agent,
+  toolThreads,
   ...changes,
 ];
 

@@ -109,6 +109,63 @@ describe('requests to a run', () => {
     expect(pendingStop('r', store)).toBeNull();
   });
 
+  test('a run that has ended has nothing to stop: the caller is told, and nothing is recorded', async ({
+    db,
+  }) => {
+    const app = rounds(db, 1);
+    const { store } = internalsOf(app);
+    const rows = () => [
+      store.log.list('r').map(({ name }) => name),
+      db.prepare("SELECT count(*) FROM signals WHERE kind IN ('pause', 'cancel')").pluck().get(),
+    ];
+    const gate = only((await app.run('r', { rounds: 0 })).gates);
+    expect(await app.pause('r')).toEqual({ isAccepted: true, status: 'waiting' });
+    await app.decide(gate, { approved: true, by: ada });
+    await app.run('r');
+    const before = rows();
+    const refused = { isAccepted: false, status: 'completed' };
+    expect(await app.pause('r', { by: ada })).toEqual(refused);
+    expect(await app.pause('r', { abort: true, by: ada })).toEqual(refused);
+    expect(await app.cancel('r', { by: ada })).toEqual(refused);
+    expect(rows()).toEqual(before);
+
+    await app.run('s', { rounds: 0 });
+    expect(await app.cancel('s')).toEqual({ isAccepted: true, status: 'cancelled' });
+    expect(await app.cancel('s')).toEqual({ isAccepted: false, status: 'cancelled' });
+    expect(await app.pause('s')).toEqual({ isAccepted: false, status: 'cancelled' });
+  });
+
+  test('a failed run has nothing to pause, and can be cancelled', async ({ db }) => {
+    const builder = new StateGraph(State)
+      .addNode('work', () => {
+        throw new Error('no');
+      })
+      .addEdge(START, 'work')
+      .addEdge('work', END);
+    const app = durable(builder, { db });
+    await app.run('r', { rounds: 0 }, { throwOnFailure: false });
+    expect(await app.pause('r', { by: ada })).toEqual({ isAccepted: false, status: 'failed' });
+    expect(await app.cancel('r')).toEqual({ isAccepted: true, status: 'cancelled' });
+  });
+
+  test('a turn that has ended, or is not known, is not cancelled, and the next one is not stopped', async ({
+    db,
+  }) => {
+    const app = rounds(db, 1);
+    const done = only((await app.run('r', { rounds: 0 }, { turn: 't-1' })).gates);
+    await app.decide(done, { approved: true, by: ada });
+    await app.run('r');
+    expect(await app.cancel('r')).toEqual({ isAccepted: false, status: 'completed' });
+    expect(await app.cancel('r', { turn: 't-1' })).toEqual({ isAccepted: false, status: 'completed' });
+    expect(await app.run('r', { rounds: 0 }, { turn: 't-2' })).toMatchObject({ status: 'waiting' });
+    await app.start('r', { rounds: 0 }, { turn: 't-3', multitaskStrategy: 'enqueue' });
+    for (const turn of ['t-1', 'unknown'])
+      expect(await app.cancel('r', { turn })).toEqual({ isAccepted: false, status: 'waiting' });
+    expect(await app.cancel('r', { turn: 't-3' })).toEqual({ isAccepted: true, status: 'waiting' });
+    expect(await app.cancel('r', { turn: 't-3' })).toEqual({ isAccepted: false, status: 'waiting' });
+    expect(await app.cancel('r', { turn: 't-2' })).toEqual({ isAccepted: true, status: 'cancelled' });
+  });
+
   test('an agent, and who is nobody, cannot stop a run', async ({ db }) => {
     const app = rounds(db, 1);
     await app.run('r', { rounds: 0 });

@@ -109,8 +109,8 @@ class Watched {
     if (deed === 'crowded') return this.#isCrowdedOut();
     if (deed === 'due') return this.#drivesDue();
     if (deed === 'die') return this.#drivenByTheDead();
-    if (deed === 'pause') return this.#app.pause(RUN);
-    if (deed === 'end') return this.#app.cancel(RUN);
+    if (deed === 'pause') return void (await this.#app.pause(RUN));
+    if (deed === 'end') return void (await this.#app.cancel(RUN));
     if (deed === 'revive') return void (await this.#app.revive(RUN, { by: ada }));
     if (hasEnded((await this.#listed()).status)) return;
     if (deed === 'tell')
