@@ -147,6 +147,63 @@ describe('an existing repository', () => {
     expect(existsSync(path.join(dir, '.devs-work'))).toBe(false);
   });
 
+  test('with a branch named devs is refused before anything is paid, by init too', async ({ dir, user }) => {
+    user.change(() => {
+      user.git('commit', '-q', '--allow-empty', '-m', 'First');
+      user.git('branch', 'devs');
+    });
+    expect((await callMain(dir, ['init'])).stderr).toContain('a branch named devs');
+    expect(existsSync(path.join(dir, '.devs'))).toBe(false);
+    const refused = await callMain(dir, RUN_SUM);
+    expect(refused.exitCode).toBe(1);
+    expect(refused.stderr).toContain('WORKSPACE_FAILED: The repository has a branch named devs');
+    expect((await callMain(dir, ['status', '--json'])).stdout.trim()).toBe('[]');
+  });
+
+  test('without a commit is told, by init and by the run', async ({ dir }) => {
+    execFileSync('git', ['init', '-q'], { cwd: dir });
+    writeFileSync(path.join(dir, 'mine.txt'), 'mine\n');
+    expect((await callMain(dir, ['init'])).stdout).toContain('git:      yes, without a commit: ');
+    expect((await callMain(dir, RUN_SUM)).stderr).toContain('the repository has no commit yet');
+  });
+
+  test('is told what a run has otherwise: .env, files of Git LFS', async ({ dir, user }) => {
+    user.change(() => {
+      user.write('.gitattributes', '*.bin filter=lfs diff=lfs merge=lfs -text\n');
+      user.write('model.bin', 'version https://git-lfs.github.com/spec/v1\n');
+      user.git('add', '.');
+      user.git('commit', '-q', '-m', 'With a large file');
+    });
+    user.change(() => user.write('.env', 'A=1\n'));
+    const { stdout } = await callMain(dir, ['init']);
+    expect(stdout).toContain(
+      'note:     .env is not passed to checks; for one that needs it, add "envFile": ".env"',
+    );
+    expect(stdout).toContain('note:     model.bin: kept through a git filter such as Git LFS');
+  });
+
+  test('of which two are initialised at once keeps one configuration, whole, and both acceptances', async ({
+    dir,
+  }) => {
+    const folders = Array.from({ length: 4 }, (_, at) => path.join(dir, `${at}`));
+    for (const folder of folders) mkdirSync(folder);
+    const both = await Promise.all([...folders, ...folders].map((folder) => callMain(folder, ['init'])));
+    expect(both.filter(({ exitCode }) => exitCode === 0)).toHaveLength(folders.length);
+    for (const { exitCode, stderr } of both.filter((each) => each.exitCode !== 0)) {
+      expect(exitCode).toBe(2);
+      expect(stderr).toContain('already exists');
+    }
+    for (const folder of folders) {
+      const { exitCode, stdout } = await callMain(folder, ['trust']);
+      expect(exitCode, stdout).toBe(0);
+      expect(readdirSync(path.join(folder, '.devs')).toSorted()).toEqual([
+        '.gitignore',
+        'config.json',
+        'config.schema.json',
+      ]);
+    }
+  });
+
   test('is worked for as a whole: a folder inside it is refused, and told by init', async ({ dir }) => {
     UserCheckout.create(dir);
     const inside = path.join(dir, 'packages', 'math');
@@ -156,9 +213,13 @@ describe('an existing repository', () => {
     expect(refused.stderr).toMatch(/CONFIG_INVALID: .* is inside the repository/);
     expect(refused.stderr).toContain(`Use its top folder with --dir ${dir},`);
     expect(readdirSync(inside)).toEqual([]);
-    expect((await callMain(inside, ['init'])).stdout).toContain(
-      `git:      this folder is inside the repository ${dir}: `,
-    );
+    const init = await callMain(inside, ['init']);
+    expect(init.exitCode).toBe(2);
+    expect(init.stderr).toContain(`is inside the repository ${dir}, and a run needs the whole repository`);
+    expect(init.stderr).toContain(`devs init --dir ${dir}`);
+    expect(readdirSync(inside)).toEqual([]);
+    const empty = await callMain(inside, ['init', '--no-repository']);
+    expect(empty.stdout).toContain('git:      not used: runs start with an empty folder');
     expect((await callMain(inside, [...RUN_SUM, '--no-repository'])).exitCode).toBe(75);
   });
 

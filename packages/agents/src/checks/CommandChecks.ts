@@ -11,6 +11,7 @@ import {
 import { assertPositiveInteger } from '../assertPositiveInteger.ts';
 import { commandEnvironment } from '../process/commandEnvironment.ts';
 import { MaskedTail } from '../process/MaskedTail.ts';
+import { withNetworkSettings } from '../process/networkSettings.ts';
 import { type ProcessEnd, runProcess } from '../process/runProcess.ts';
 import { type Scratch, withScratch } from '../process/scratch.ts';
 import type { Sandbox } from '../sandbox/Sandbox.ts';
@@ -25,6 +26,8 @@ export interface CommandChecksOptions {
   readonly maxOutputBytes?: number;
   /** Names of more visible environment variables. @defaultValue none */
   readonly env?: readonly string[];
+  /** More environment variables, with their values. @defaultValue none */
+  readonly variables?: Readonly<Record<string, string>>;
   /** Sandbox of the command; `null` runs it with all rights of this user. @defaultValue `null` */
   readonly sandbox?: Sandbox | null;
   /**
@@ -32,6 +35,11 @@ export interface CommandChecksOptions {
    * `false`
    */
   readonly network?: boolean;
+  /**
+   * Whether it gets your proxy, certificate and registry settings: variables such as `HTTPS_PROXY`, copies of files such as
+   * `~/.npmrc`. @defaultValue `false`
+   */
+  readonly networkSettings?: boolean;
   /** File with the command's test cases, relative to its folder: JUnit XML, or JSON of Vitest or Jest. */
   readonly report?: string;
 }
@@ -59,13 +67,12 @@ export class CommandChecks implements Checks {
   readonly #argv: readonly string[];
   readonly #timeoutMs: number;
   readonly #maxOutputBytes: number;
-  readonly #env: readonly string[];
   readonly #sandbox: Sandbox | null;
   readonly #network: boolean;
   readonly #report: string | null;
 
   constructor(options: CommandChecksOptions = {}) {
-    const { argv = ['npm', 'test'], timeoutMs = 120_000, maxOutputBytes = 64 * 1024, env = [] } = options;
+    const { argv = ['npm', 'test'], timeoutMs = 120_000, maxOutputBytes = 64 * 1024 } = options;
     const { sandbox = null, network = false, report = null } = options;
     if (argv.length === 0 || argv[0] === '') throw new TypeError('argv must name a command.');
     assertPositiveInteger('timeoutMs', timeoutMs);
@@ -74,7 +81,6 @@ export class CommandChecks implements Checks {
     this.#argv = argv;
     this.#timeoutMs = timeoutMs;
     this.#maxOutputBytes = maxOutputBytes;
-    this.#env = env;
     this.#sandbox = sandbox;
     this.#network = network;
     this.#report = report;
@@ -120,7 +126,7 @@ export class CommandChecks implements Checks {
       const end = await runProcess({
         argv: [...(this.#sandbox?.prefix(place) ?? []), ...this.#argv],
         cwd: dir,
-        env: { ...commandEnvironment(scratch, this.#env), CI: '1' },
+        env: { CI: '1', ...(await this.#environment(scratch)) },
         timeoutMs: this.#timeoutMs,
         signal,
         onStdout: pushTo('stdout'),
@@ -131,6 +137,12 @@ export class CommandChecks implements Checks {
     } catch (error) {
       return this.#notStarted(error as NodeJS.ErrnoException);
     }
+  }
+
+  async #environment(scratch: Scratch): Promise<Record<string, string>> {
+    const { env: names = [], variables, networkSettings = false } = this.#options;
+    const settings = networkSettings ? await withNetworkSettings(scratch) : {};
+    return commandEnvironment(scratch, { names, variables: { ...settings, ...variables } });
   }
 
   /** A report of this run; what an earlier one left says nothing. */

@@ -13,6 +13,8 @@ export interface CodingProgram {
   readonly argv: readonly string[];
   /** Names of visible environment variables, its key included. @defaultValue none */
   readonly env?: readonly string[];
+  /** More variables, with their values. @defaultValue none */
+  readonly variables?: Readonly<Record<string, string>>;
   /** Files below your home that are copied into its own home, for its login. @defaultValue none */
   readonly home?: readonly string[];
   /** Set to false for a program without network access; a sandbox then blocks it. @defaultValue true */
@@ -81,14 +83,18 @@ export function agentFault(name: string, what: string, cause?: unknown): DevsErr
   });
 }
 
-/** An agent that answered, with nothing that can be used. */
-export function uselessAnswer(name: string, stage: string, problem: string): DevsError {
+/**
+ * An agent that answered, with nothing that can be used.
+ *
+ * @param isCut - It said nothing, or was cut off: the stage is worth another try.
+ */
+export function uselessAnswer(name: string, stage: string, problem: string, isCut = false): DevsError {
   return new DevsError(
     `${name} did not return a valid answer for the stage ${stage}: ${maskedExcerpt(problem)}`,
     {
       code: 'AGENT_INVALID_OUTPUT',
       remedy: 'Resume the run to ask again, or use a more capable agent for this stage.',
-      context: { agent: name, stage },
+      context: { agent: name, stage, ...(isCut && { answer: 'cut' }) },
     },
   );
 }

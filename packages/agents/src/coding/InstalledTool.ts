@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { DevsError } from '@devs/core';
 import { commandEnvironment } from '../process/commandEnvironment.ts';
 import { findProgram, type Program } from '../process/findProgram.ts';
+import { withNetworkWay } from '../process/networkSettings.ts';
 import type { Scratch } from '../process/scratch.ts';
 import type { CodingLimits, CodingProgram } from './CodingTool.ts';
 
@@ -52,27 +53,19 @@ export class InstalledTool<Tool extends CodingProgram> {
    * @param dir - Where it works; `null` makes it an empty folder.
    */
   async launch(dir: string | null, args: readonly string[], scratch: Scratch): Promise<Launch> {
-    const { env = [], home = [], network = true } = this.tool;
+    const { env: names = [], variables, home = [], network = true } = this.tool;
     const { file, folder } = this.#program;
     const cwd = dir ?? join(scratch.dir, 'work');
     await Promise.all([mkdir(cwd, { recursive: true }), copyLogin(scratch.home, home)]);
     const place = { workspace: cwd, dir: cwd, scratch: scratch.dir, network, readable: [folder, file] };
+    const way = network ? await withNetworkWay(scratch) : {};
     return {
       argv: [...(this.limits.sandbox?.prefix(place) ?? []), file, ...args],
       cwd,
-      env: commandEnvironment(scratch, [...NETWORK_ENV, ...env]),
+      env: commandEnvironment(scratch, { names, variables: { ...way, ...variables } }),
     };
   }
 }
-
-/** How a way to the network is configured in most places; certificates of a company are among it. */
-const NETWORK_ENV = [
-  'HTTPS_PROXY',
-  'HTTP_PROXY',
-  'NO_PROXY',
-  'NODE_EXTRA_CA_CERTS',
-  'SSL_CERT_FILE',
-] as const;
 
 /**
  * Brings how a tool is logged in into a home of its own. Copies: it may write to them, and yours stay as they are.

@@ -1,8 +1,11 @@
-import { stat } from 'node:fs/promises';
+import { isUtf8 } from 'node:buffer';
+import { readFile, stat } from 'node:fs/promises';
 import { type FileEdit, isDevsError } from '@devs/core';
 import type { WorkspacePort } from '@devs/core/internal';
 import { unifiedDiff } from '../unifiedDiff.ts';
 import { relativePath, resolveInside } from '../workspace/pathJail.ts';
+import { nearestLines } from './nearestLines.ts';
+import { inFormOf, type Passage, passagesOf, plainText, withPassage } from './textForm.ts';
 
 /** What a tool tells the model that used it wrongly: it is answered to the model, the run does not see it. */
 export class ToolRefusal extends Error {
@@ -16,10 +19,15 @@ const MAX_LISTED = 1_000;
 const MAX_BYTES = 4 * 1024 * 1024;
 /** Bytes of a file that is searched. */
 const MAX_SEARCHED_BYTES = 1024 * 1024;
+/** Places of a passage that are named. */
+const MAX_PLACES = 10;
+/** What reading puts in the place of bytes that are no UTF-8. */
+const REPLACED = '\uFFFD';
 
 /**
  * The project as one agent sees and edits it: its own edits lie on top of the workspace, which is left alone until the
- * engine applies them. Every path is jailed.
+ * engine applies them. Every path is jailed. It is read with `\n` alone; an edit keeps the line ends, the byte order mark and
+ * the final line end of its file.
  *
  * What the agent did wrong is a {@link ToolRefusal}, so that it can do better; anything else is thrown as it is.
  */
@@ -49,7 +57,11 @@ export class FileDesk {
   /** What a file says; `null` for one that is not worth a search: not there, no text, large, or not to be read. */
   async textOf(path: string): Promise<string | null> {
     const edited = this.#edits.get(path);
-    if (edited !== undefined) return edited;
+    const text = edited === undefined ? await this.#storedText(path) : edited;
+    return text === null ? null : plainText(text);
+  }
+
+  async #storedText(path: string): Promise<string | null> {
     try {
       const content = await this.#opened(path, MAX_SEARCHED_BYTES);
       return content.includes('\0') ? null : content;
@@ -73,7 +85,7 @@ export class FileDesk {
 
   /** @param fromLine - 1 is the first. */
   async read(named: string, fromLine = 1): Promise<string> {
-    const lines = (await this.#content(deskPath(named))).split('\n');
+    const lines = plainText(await this.#content(deskPath(named))).split('\n');
     if (fromLine > lines.length) throw new ToolRefusal(`The file has only ${lines.length} lines.`);
     const rest = lines.slice(fromLine - 1).join('\n');
     if (rest.length <= MAX_SHOWN) return rest;
@@ -84,24 +96,28 @@ export class FileDesk {
   /** @returns the edit as a diff, as {@link replace} and {@link remove} do. */
   async write(named: string, content: string): Promise<EditedFile> {
     const path = deskPath(named);
-    return this.#edit(path, (await this.names()).includes(path) ? await this.textOf(path) : null, content);
+    const isStored = (await this.#workspace.list()).includes(path);
+    const stored = isStored ? await this.#storedText(path) : null;
+    const edited = this.#edits.get(path);
+    const own = edited ?? stored;
+    if (own === stored) await this.#requireUtf8(path, stored ?? '');
+    return this.#edit(path, edited === null ? null : own, own === null ? content : inFormOf(own, content));
   }
 
-  /** @throws ToolRefusal unless `find` occurs exactly once. */
+  /** @throws ToolRefusal unless `find` occurs exactly once, whichever line ends it has. */
   async replace(named: string, find: string, replacement: string): Promise<EditedFile> {
     const path = deskPath(named);
     const content = await this.#content(path);
-    const count = content.split(find).length - 1;
-    if (count !== 1) {
+    await this.#requireUtf8(path, content);
+    const [passage, ...others] = passagesOf(content, find);
+    if (passage === undefined) {
+      const near = nearestLines(plainText(content), plainText(find));
       throw new ToolRefusal(
-        `The text to find occurs ${count} times in ${path}; it has to occur exactly once.`,
+        `The text to find occurs 0 times in ${path}; it has to occur exactly once. ${near}`,
       );
     }
-    return this.#edit(
-      path,
-      content,
-      content.replace(find, () => replacement),
-    );
+    if (others.length > 0) throw occursOften(path, content, [passage, ...others]);
+    return this.#edit(path, content, withPassage(content, passage, replacement));
   }
 
   async remove(named: string): Promise<EditedFile> {
@@ -122,6 +138,15 @@ export class FileDesk {
     return content;
   }
 
+  /** An edit writes the whole file: bytes that were not read could not be kept. */
+  async #requireUtf8(path: string, content: string): Promise<void> {
+    if (!content.includes(REPLACED) || this.#edits.has(path)) return;
+    const bytes = await readFile(await resolveInside(this.#workspace.dir, path)).catch(() => null);
+    if (bytes !== null && !isUtf8(bytes)) {
+      throw new ToolRefusal(`${path} is not UTF-8: it can be read, not edited.`);
+    }
+  }
+
   async #stored(path: string): Promise<string> {
     if (!(await this.#workspace.list()).includes(path)) throw new ToolRefusal(`There is no file ${path}.`);
     return this.#opened(path, MAX_BYTES);
@@ -138,6 +163,14 @@ export class FileDesk {
 export interface EditedFile {
   readonly path: string;
   readonly diff: string;
+}
+
+function occursOften(path: string, content: string, passages: readonly Passage[]): ToolRefusal {
+  const lines = passages.slice(0, MAX_PLACES).map(({ from }) => content.slice(0, from).split('\n').length);
+  const more = passages.length > MAX_PLACES ? ', …' : '';
+  return new ToolRefusal(
+    `The text to find occurs ${passages.length} times in ${path}, in lines ${lines.join(', ')}${more}; it has to occur exactly once.`,
+  );
 }
 
 /** 0 for a file that lies in no folder of this machine. */

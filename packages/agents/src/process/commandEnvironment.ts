@@ -13,16 +13,24 @@ export function pickEnvironment(names: readonly string[]): Record<string, string
 /** All that a command sees of this process's environment unless more is named. Secrets do not reach it. */
 const ALLOWED = ['PATH', 'LANG', 'LC_ALL', 'TZ'] as const;
 
-/** The whole environment of a command: the allowed and named variables, folders of its own, no colours. */
+/** What a command is given beside what every one gets. */
+export interface NamedEnvironment {
+  /** Of this process. */
+  readonly names: readonly string[];
+  readonly variables?: Readonly<Record<string, string>> | undefined;
+}
+
+/** The whole environment of a command: the allowed and named variables, folders of its own, no colours unless it is told. */
 export function commandEnvironment(
   { home, temporary }: Scratch,
-  named: readonly string[],
+  { names, variables }: NamedEnvironment,
 ): Record<string, string> {
   return {
-    ...pickEnvironment([...ALLOWED, ...named]),
-    HOME: home,
-    TMPDIR: temporary,
     NO_COLOR: '1',
     npm_config_update_notifier: 'false',
+    ...pickEnvironment([...ALLOWED, ...names]),
+    ...variables,
+    HOME: home,
+    TMPDIR: temporary,
   };
 }

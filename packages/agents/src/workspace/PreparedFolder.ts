@@ -36,6 +36,14 @@ const LOCKFILES: ReadonlySet<string> = new Set([
   ...['poetry.lock', 'uv.lock', 'Pipfile.lock', 'Cargo.lock', 'go.sum', 'Gemfile.lock', 'composer.lock'],
 ]);
 
+/** How package managers say that they did not reach a registry, or were not let in. */
+const NO_WAY =
+  /\bCERT_|SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)|certificate|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|\bE40[13]\b|\b407\b|ould not resolve host|name resolution/;
+
+const NETWORK_REMEDY =
+  'It looks as if a registry was not reached or did not let setup in: setup gets your proxy, certificate and registry settings ' +
+  '(such as HTTPS_PROXY, NODE_EXTRA_CA_CERTS, ~/.npmrc), so set there what is missing. ';
+
 /** What belongs to the folder of a run and not to its trees. */
 export interface Preparation {
   /** `null`: nothing has to be prepared, and nothing outside of the tree is part of it. */
@@ -176,7 +184,7 @@ export class PreparedFolder {
     if (textHash(committed) !== (await this.#key())) return;
     throw new DevsError(`The setup command failed: ${command}\n${output}`, {
       code: 'WORKSPACE_FAILED',
-      remedy: `Fix the setup command (try it in ${this.#dir}), then resume the run.`,
+      remedy: `${NO_WAY.test(output) ? NETWORK_REMEDY : ''}Fix the setup command (try it in ${this.#dir}), then resume the run.`,
       context: { command },
     });
   }

@@ -123,10 +123,14 @@ export class UserRepository {
     });
   }
 
-  /** @throws DevsError `WORKSPACE_FAILED` when a run's git dir cannot take in the commit that is checked out. */
+  /**
+   * @throws DevsError `WORKSPACE_FAILED` when a run's git dir cannot take in the commit that is checked out, or the branch of a run
+   *   cannot be put there.
+   */
   assertStorable(): Promise<void> {
     return this.lend(async ({ git }) => {
       refuseUnknown(await repositorySettings(git, this.#gitDir));
+      if ((await askForRef(git, IN_THE_WAY)) !== null) throw branchInTheWay();
       const head = await userHead(git);
       if (head !== null) await refuseSubmodules(git, head);
     });
@@ -186,6 +190,15 @@ export class UserRepository {
     });
   }
 }
+
+/** Git has no branch `devs/RUN` beside one of this name. */
+const IN_THE_WAY = 'refs/heads/devs';
+
+const branchInTheWay = (): DevsError =>
+  new DevsError('The repository has a branch named devs, which is in the way of the branch devs/RUN.', {
+    code: 'WORKSPACE_FAILED',
+    remedy: 'Rename it, for example with `git branch -m devs devs-old`, then start the run again.',
+  });
 
 /** Runs git in the user's checkout, with an index of its own. */
 export type RunInCheckout = (

@@ -2,18 +2,15 @@ import { MODEL_STAGES } from '@devs/agents/internal';
 import type { Limits } from '@devs/core';
 import { DEFAULT_LIMITS, eachMeasure, MAX_LIMITS } from '@devs/core/internal';
 import { z } from 'zod';
+import { environmentSchema, environmentSettings } from './environmentSettings.ts';
+import { insideProject } from './insideProject.ts';
 
 const argv = z.array(z.string().min(1)).min(1).describe('Program and arguments; no shell.');
 
 /** What every machine reaches under the same name. */
 export const REPOSITORY_URL = /^(?:https?|ssh|git|file):\/\/\S+$/;
 
-const insideProject = z
-  .string()
-  .regex(/^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$)).+$/, 'Expected a relative path without ".."');
-
-/** One command that judges the work. */
-export const checkSchema = z.strictObject({
+const check = {
   name: z.string().min(1).describe('Name in messages when it fails.'),
   dir: insideProject.default('.').describe('Working folder, relative to the top of the repository.'),
   argv,
@@ -33,7 +30,17 @@ export const checkSchema = z.strictObject({
     .exactOptional()
     .describe('How many times to repeat a failing check on the same tree; default 2.'),
   timeoutMs: z.int().positive().default(120_000).describe('Milliseconds.'),
-});
+  network: z
+    .boolean()
+    .exactOptional()
+    .describe('Let it use the network, with your proxy, certificate and registry settings; default false.'),
+};
+
+/** One command that judges the work. */
+export const checkSchema = z.strictObject({ ...check, ...environmentSettings });
+
+/** The same in the record of a run, which has no environment. */
+export const recordedCheckSchema = z.strictObject(check);
 
 /** What prepares the clone of a run: a command, or one that reads more than manifests and lockfiles. */
 export const setupSchema = z.union([
@@ -42,9 +49,15 @@ export const setupSchema = z.union([
     argv,
     inputs: z
       .array(insideProject)
+      .exactOptional()
       .describe(
         'Git patterns, from the top of the repository: setup runs again when a matching file changes.',
       ),
+    network: z
+      .boolean()
+      .exactOptional()
+      .describe('Let it use the network, with your proxy, certificate and registry settings; default true.'),
+    ...environmentSettings,
   }),
 ]);
 
@@ -120,6 +133,10 @@ export const projectConfigSchema = z.strictObject({
     .partialRecord(z.enum(MODEL_STAGES), z.string())
     .exactOptional()
     .describe('Models and coding CLIs for single stages.'),
+  agentEnv: z
+    .record(z.string().min(1), environmentSchema)
+    .exactOptional()
+    .describe('Variables for coding CLIs, by their name as in "agents" or "stages".'),
   repository: z
     .union([z.boolean(), z.string().regex(REPOSITORY_URL, 'Expected a URL such as https://… or ssh://…')])
     .default(true)

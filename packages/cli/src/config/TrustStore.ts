@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { usageError } from '../usageError.ts';
 import { configPath } from './configFile.ts';
@@ -15,9 +16,13 @@ const schema = z.strictObject({
 
 type Trust = Readonly<z.infer<typeof schema>>;
 
+/** Reading and writing takes milliseconds. */
+const LOCK_LOOK_MS = 10;
+const LOCK_STALE_MS = 5_000;
+
 /**
  * Which configurations this user has accepted: `$XDG_STATE_HOME/devs/trust.json`. An acceptance is of a content in a place: the
- * same words do something else in another folder. Of two that are written at once, one may have to be given again.
+ * same words do something else in another folder. Those that several processes give at once are all kept.
  */
 export class TrustStore {
   readonly file: string;
@@ -44,10 +49,12 @@ export class TrustStore {
 
   /** @throws DevsError `CONFIG_INVALID` as {@link acceptedIn}, or when the file cannot be written. */
   async accept(dir: string, sha256: string): Promise<void> {
-    const { accepted } = await this.#read();
     const key = await trustKey(dir);
-    const others = ownEntry(accepted, key).filter((each) => each !== sha256);
-    await this.#write({ version: 1, accepted: { ...accepted, [key]: [...others, sha256] } });
+    await this.#alone(async () => {
+      const { accepted } = await this.#read();
+      const others = ownEntry(accepted, key).filter((each) => each !== sha256);
+      await this.#write({ version: 1, accepted: { ...accepted, [key]: [...others, sha256] } });
+    });
   }
 
   /**
@@ -56,10 +63,42 @@ export class TrustStore {
    * @throws DevsError `CONFIG_INVALID` as {@link accept}.
    */
   async revoke(dir: string): Promise<number> {
-    const { accepted } = await this.#read();
-    const { [await trustKey(dir)]: revoked = [], ...others } = accepted;
-    if (revoked.length > 0) await this.#write({ version: 1, accepted: others });
-    return revoked.length;
+    const key = await trustKey(dir);
+    return this.#alone(async () => {
+      const { accepted } = await this.#read();
+      const { [key]: revoked = [], ...others } = accepted;
+      if (revoked.length > 0) await this.#write({ version: 1, accepted: others });
+      return revoked.length;
+    });
+  }
+
+  /** One process after the other reads and writes. A lock that is old was left by one that died. */
+  async #alone<Result>(work: () => Promise<Result>): Promise<Result> {
+    const lock = `${this.file}.lock`;
+    await mkdir(path.dirname(lock), { recursive: true, mode: 0o700 }).catch((error: Error) => {
+      throw this.#refused(error.message, error);
+    });
+    for (const begun = Date.now(); ; await sleep(LOCK_LOOK_MS)) {
+      if (await this.#isLocked(lock)) break;
+      const { mtimeMs = 0 } = (await stat(lock).catch(() => null)) ?? {};
+      if (Math.max(mtimeMs, begun) + LOCK_STALE_MS < Date.now()) await rm(lock, { force: true });
+    }
+    try {
+      return await work();
+    } finally {
+      await rm(lock, { force: true });
+    }
+  }
+
+  /** Whether this process has made the lock. */
+  async #isLocked(lock: string): Promise<boolean> {
+    try {
+      await (await open(lock, 'wx', 0o600)).close();
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+      throw this.#refused((error as Error).message, error);
+    }
   }
 
   async #read(): Promise<Trust> {

@@ -11,6 +11,7 @@ import { gatePages } from '../show/gatePages.ts';
 import { oneLine } from '../terminal/visible.ts';
 import { type AskFlags, driveAsking } from './driveAsking.ts';
 import { showActivities, showProgress, showRequests, showStatusLine } from './progress.ts';
+import { showSilence } from './showSilence.ts';
 
 export const VERBOSE_HELP = 'print the output of agents, checks and setup as it arrives';
 
@@ -43,6 +44,7 @@ export async function driveRun(
   }
   const stopProgress = showProgress(devs.events, out);
   const stopActivities = (verbose === true ? showActivities : showRequests)(devs.events, out);
+  const stopSilence = showSilence(devs.events, out);
   const stopShowing = wait === true ? showWaiting(run, devs.events, session) : async () => {};
   const announce = (): void =>
     out.note('stopping at the next safe point; press Ctrl-C again to stop at once');
@@ -70,6 +72,7 @@ export async function driveRun(
     new ShownGates(session).remember(result.gates);
     return exitCodeOf(result);
   } finally {
+    stopSilence();
     stopActivities();
     stopProgress();
     await stopShowing();

@@ -4,11 +4,11 @@ import { MODEL_STAGES } from '@devs/agents/internal';
 import { z } from 'zod';
 import {
   agentChecksSchema,
-  checkSchema,
   gitSchema,
   limitsSchema,
   type ProjectConfig,
   REPOSITORY_URL,
+  recordedCheckSchema,
   sandboxSchema,
   secretsSchema,
 } from '../config/ProjectConfig.ts';
@@ -24,10 +24,12 @@ const specSchema = z.object({
   perStage: z.partialRecord(z.enum(MODEL_STAGES), z.string()).exactOptional(),
   /** What a model is asked with; a run keeps the version it was started with. */
   prompts: z.string().exactOptional(),
-  checks: z.array(checkSchema).min(1),
+  checks: z.array(recordedCheckSchema).min(1),
   agentChecks: agentChecksSchema.exactOptional(),
   /** Program and arguments that prepare the folder; `null` when nothing has to be prepared. */
   setup: z.array(z.string()).nullable(),
+  /** False for a setup without a network. */
+  setupNetwork: z.boolean().exactOptional(),
   /** Patterns of what it reads beside manifests and lockfiles. */
   setupInputs: z.array(z.string()).exactOptional(),
   /** Paths that are kept from one check to the next. */
@@ -121,18 +123,29 @@ function configured({ agents, stages = {} }: ProjectConfig): readonly string[] {
   return agents === undefined ? forStages : [agents, ...forStages];
 }
 
-function setupSpec({ setup }: ProjectConfig): Pick<RunSpec, 'setup' | 'setupInputs'> {
+function setupSpec({ setup }: ProjectConfig): Pick<RunSpec, 'setup' | 'setupInputs' | 'setupNetwork'> {
   if (setup === undefined) return { setup: null };
   if (Array.isArray(setup)) return { setup };
-  return { setup: setup.argv, setupInputs: setup.inputs };
+  const { argv, inputs, network } = setup;
+  return {
+    setup: argv,
+    ...(inputs !== undefined && { setupInputs: inputs }),
+    ...(network !== undefined && { setupNetwork: network }),
+  };
 }
 
 function checksOf({ checks }: ProjectConfig): RunSpec['checks'] {
-  return checks.length > 0 ? checks : [only(DEFAULT_CHECK)];
+  return checks.length > 0 ? checks.map(withoutEnvironment) : [only(DEFAULT_CHECK)];
+}
+
+/** What it is given is not recorded. */
+function withoutEnvironment(check: ProjectConfig['checks'][number]): RunSpec['checks'][number] {
+  const { env: _env, envFile: _envFile, passEnv: _passEnv, ...recorded } = check;
+  return recorded;
 }
 
 function only(argv: readonly string[]): RunSpec['checks'][number] {
-  return checkSchema.parse({ name: 'check', argv });
+  return recordedCheckSchema.parse({ name: 'check', argv });
 }
 
 /**

@@ -1,6 +1,8 @@
 import { DevsError } from '@devs/core';
+import type { EnvironmentSettings } from '../config/environmentSettings.ts';
 import type { ProjectConfig } from '../config/ProjectConfig.ts';
 import { type ReadConfig, readConfig } from '../config/readConfig.ts';
+import { shownVariable } from '../config/secretVariables.ts';
 import { TrustStore } from '../config/TrustStore.ts';
 import { LineReader } from '../terminal/LineReader.ts';
 import { isTerminal, type Session } from './Session.ts';
@@ -92,6 +94,7 @@ export function formatConfig(config: ProjectConfig): readonly string[] {
     agentChecks,
     agents,
     stages = {},
+    agentEnv = {},
     repository,
     git,
     research,
@@ -104,11 +107,14 @@ export function formatConfig(config: ProjectConfig): readonly string[] {
     `gates:    design ${whoIs(gates.design)}, plan ${whoIs(gates.dag)}, code ${whoIs(gates.review)}`,
     `review:   ${review === 'none' ? 'none' : `after every ${review}`}`,
     `sandbox:  ${formatSandbox(sandbox)}`,
-    `setup:    ${setup === undefined ? 'nothing' : formatSetup(setup)}`,
-    ...(checks.length === 0 ? ['check:    npm test'] : checks.map(formatCheck)),
+    ...(setup === undefined ? ['setup:    nothing'] : formatSetup(setup)),
+    ...(checks.length === 0 ? ['check:    npm test'] : checks.flatMap(formatCheck)),
     ...formatStrategies(agentChecks),
     ...(caches.length === 0 ? [] : [`kept:     between checks, ${formatArgv(caches)}`]),
     `agents:   ${[agents ?? 'from --agents', ...perStage].join('; ')}`,
+    ...Object.entries(agentEnv).flatMap(([name, environment]) =>
+      formatEnvironment(environment, `${JSON.stringify(name)} reads`),
+    ),
     `starts:   ${formatRepository(repository)}`,
     ...formatCredentials(git),
     `research: ${research ? 'before the design' : 'none'}`,
@@ -138,14 +144,48 @@ function formatSandbox(sandbox: ProjectConfig['sandbox']): string {
   return typeof sandbox === 'string' ? sandbox : `your own program: ${formatArgv(sandbox)}`;
 }
 
-function formatSetup(setup: NonNullable<ProjectConfig['setup']>): string {
-  if (Array.isArray(setup)) return formatArgv(setup);
-  return `${formatArgv(setup.argv)}, repeated when these change: ${formatArgv(setup.inputs)}`;
+function formatSetup(setup: NonNullable<ProjectConfig['setup']>): readonly string[] {
+  if (Array.isArray(setup)) return [`setup:    ${formatArgv(setup)}`, NETWORK_READ];
+  const { argv, inputs = [], network = true, ...environment } = setup;
+  const again = inputs.length === 0 ? '' : `, repeated when these change: ${formatArgv(inputs)}`;
+  return [
+    `setup:    ${formatArgv(argv)}${again}`,
+    ...(network ? [NETWORK_READ] : ['          has no network']),
+    ...formatEnvironment(environment, CODE_READS),
+  ];
 }
 
-function formatCheck({ name, dir, argv, timeoutMs }: ProjectConfig['checks'][number]): string {
+function formatCheck({
+  name,
+  dir,
+  argv,
+  timeoutMs,
+  network = false,
+  ...environment
+}: ProjectConfig['checks'][number]): readonly string[] {
   const where = dir === '.' ? '' : ` in ${JSON.stringify(dir)}`;
-  return `check:    ${JSON.stringify(name)}${where}, up to ${timeoutMs / 1000} s: ${formatArgv(argv)}`;
+  return [
+    `check:    ${JSON.stringify(name)}${where}, up to ${timeoutMs / 1000} s: ${formatArgv(argv)}`,
+    ...(network ? [NETWORK_READ] : []),
+    ...formatEnvironment(environment, CODE_READS),
+  ];
+}
+
+/** Whatever a command is given, the code can read that it runs: of agents too. */
+const CODE_READS = 'code of agents reads';
+
+const NETWORK_READ = `          ${CODE_READS}: the network; your proxy, certificate and registry settings, such as ~/.npmrc`;
+
+function formatEnvironment(
+  { env = {}, envFile, passEnv = [] }: EnvironmentSettings,
+  who: string,
+): readonly string[] {
+  const named = [
+    ...(envFile === undefined ? [] : [`all of ${formatArgv([envFile])}`]),
+    ...(passEnv.length === 0 ? [] : [`${passEnv.join(', ')} of your environment`]),
+    ...Object.entries(env).map(([name, value]) => JSON.stringify(shownVariable(name, value))),
+  ];
+  return named.length === 0 ? [] : [`          ${who}: ${named.join('; ')}`];
 }
 
 function formatStrategies(most: number | undefined): readonly string[] {

@@ -1,8 +1,12 @@
+import { createHash } from 'node:crypto';
 import {
+  type AcpAgentsOptions,
   acpAgents,
   agentsPerStage,
   CheckSuite,
+  type CommandAgentsOptions,
   CommandChecks,
+  type CommandChecksOptions,
   commandAgents,
   findSandbox,
   GitWorkspace,
@@ -11,7 +15,7 @@ import {
   type Sandbox,
   SteadyChecks,
 } from '@devs/agents';
-import { checkKind, type ModelStage } from '@devs/agents/internal';
+import { ACP_PROGRAMS, checkKind, type ModelStage, RECIPES } from '@devs/agents/internal';
 import type { Checks, OrchestratorOptions, StageAgents } from '@devs/core';
 import {
   type AgentNames,
@@ -23,6 +27,7 @@ import {
 } from '../flags/agentNames.ts';
 import { gitIdentity } from '../flags/gitAuthor.ts';
 import { type RunSpec, repositoryFor } from '../flags/runSpec.ts';
+import { environmentsOf, type Variables } from './environmentsOf.ts';
 import type { Session } from './Session.ts';
 
 /** Installing takes longer than testing. */
@@ -33,59 +38,79 @@ const SETUP_TIMEOUT_MS = 15 * 60_000;
  *   missing; `SANDBOX_MISSING` when the run's sandbox does not run here.
  */
 export async function agentsFrom(
-  {
-    checks,
-    agentChecks,
-    setup,
-    setupInputs,
-    caches,
-    secrets,
-    limits,
-    repository,
-    git,
-    withChanges,
-    sandbox: choice,
-    ...names
-  }: RunSpec,
-  { dir }: Pick<Session, 'dir'>,
+  spec: RunSpec,
+  session: Session,
 ): Promise<
   Pick<OrchestratorOptions, 'agents' | 'workspace' | 'checks' | 'agentChecks' | 'secrets' | 'limits'>
 > {
+  const { checks, agentChecks, setup, setupInputs, caches, secrets, limits } = spec;
+  const { repository, git, withChanges, sandbox: choice, ...names } = spec;
+  const { dir } = session;
   const recorded = { ...(secrets !== undefined && { secrets }), ...(limits !== undefined && { limits }) };
   if (names.agents === 'none') return recorded;
   const sandbox = await findSandbox(choice, { project: dir });
+  const given = await environmentsOf(spec, session);
   // What was recorded once is nobody's work of today.
   const author = names.agents.startsWith(REPLAY) ? null : await gitIdentity(dir);
   return {
     ...recorded,
-    agents: await namedAgents(names, { sandbox }),
+    agents: await namedAgents(names, { sandbox, variables: given.agents }),
     workspace: new GitWorkspace({
       dir,
       ...(author !== null && { author }),
       ...repositoryFor({ repository, ...(git && { git }) }),
       ...(withChanges && { withChanges }),
-      ...(setup !== null && { setup: setupChecks(setup, sandbox), setupArgv: setup }),
+      ...(setup !== null && {
+        setup: setupChecks(setup, { sandbox, network: spec.setupNetwork ?? true, variables: given.setup }),
+        setupArgv: [...setup, ...variablesDigest(given.setup)],
+      }),
       ...(setupInputs !== undefined && { setupInputs }),
       ...(caches !== undefined && { caches }),
     }),
-    checks: suiteOf(checks, sandbox),
+    checks: suiteOf(checks, sandbox, given.checks),
     ...(agentChecks !== undefined && { agentChecks }),
   };
 }
 
+/** What setup makes may follow from what it was given: then it is made again. */
+function variablesDigest(variables: Variables): readonly string[] {
+  const named = Object.entries(variables).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return named.length === 0 ? [] : [createHash('sha256').update(JSON.stringify(named)).digest('hex')];
+}
+
 /** What it installs comes over the network. */
-function setupChecks(argv: readonly string[], sandbox: Sandbox | null): Checks {
-  return new CommandChecks({ argv, timeoutMs: SETUP_TIMEOUT_MS, sandbox, network: true });
+function setupChecks(
+  argv: readonly string[],
+  given: Required<Pick<CommandChecksOptions, 'sandbox' | 'network' | 'variables'>>,
+): Checks {
+  return new CommandChecks({ argv, timeoutMs: SETUP_TIMEOUT_MS, networkSettings: given.network, ...given });
 }
 
 /** One check is shown as its command alone. */
-function suiteOf(checks: RunSpec['checks'], sandbox: Sandbox | null): Checks {
-  const named = checks.map(({ name, dir, kind, retries = 2, ...options }) => ({
-    name,
-    dir,
-    kind: kind ?? checkKind(options.argv),
-    checks: new SteadyChecks(new CommandChecks({ ...options, sandbox }), retries),
-  }));
+function suiteOf(
+  checks: RunSpec['checks'],
+  sandbox: Sandbox | null,
+  variables: readonly Variables[],
+): Checks {
+  const named = checks.map(
+    ({ name, dir, kind, retries = 2, argv, timeoutMs, report, network = false }, at) => ({
+      name,
+      dir,
+      kind: kind ?? checkKind(argv),
+      checks: new SteadyChecks(
+        new CommandChecks({
+          argv,
+          timeoutMs,
+          sandbox,
+          network,
+          networkSettings: network,
+          variables: variables[at] ?? {},
+          ...(report !== undefined && { report }),
+        }),
+        retries,
+      ),
+    }),
+  );
   const [only, ...rest] = named;
   return only?.dir === '.' && rest.length === 0 ? only.checks : new CheckSuite(named);
 }
@@ -93,6 +118,8 @@ function suiteOf(checks: RunSpec['checks'], sandbox: Sandbox | null): Checks {
 /** What agents are made with beside their names. */
 export interface AgentSetting {
   readonly sandbox: Sandbox | null;
+  /** Of coding CLIs, by their name as in `--agents`. @defaultValue none */
+  readonly variables?: Readonly<Record<string, Variables>>;
 }
 
 /**
@@ -140,21 +167,42 @@ const promptsOf = ({ prompts }: AgentNames): Pick<AgentNames, 'prompts'> =>
 function agentsOfKind(
   kind: WorkerKind,
   { name, perStage, ...common }: WorkersToLoad,
-  { sandbox }: AgentSetting,
+  { sandbox, variables = {} }: AgentSetting,
 ): Promise<StageAgents> {
   const each = <Source>(source: (text: string) => Source): Partial<Record<ModelStage, Source>> =>
     Object.fromEntries(Object.entries(perStage).map(([stage, text]) => [stage, source(text)]));
   switch (kind) {
     case 'model':
       return modelAgents({ ...common, model: name, perStage });
-    case 'acp':
-      return acpAgents({ ...common, sandbox, agent: acpSource(name), perStage: each(acpSource) });
-    case 'command':
-      return commandAgents({
-        ...common,
-        sandbox,
-        command: commandSource(name),
-        perStage: each(commandSource),
-      });
+    case 'acp': {
+      const program = eachOnce((text) => acpProgram(text, variables[text]));
+      return acpAgents({ ...common, sandbox, agent: program(name), perStage: each(program) });
+    }
+    case 'command': {
+      const recipe = eachOnce((text) => commandRecipe(text, variables[text]));
+      return commandAgents({ ...common, sandbox, command: recipe(name), perStage: each(recipe) });
+    }
   }
+}
+
+/** One source for each name: a program that is found twice would run twice. */
+function eachOnce<Source>(source: (text: string) => Source): (text: string) => Source {
+  const known = new Map<string, Source>();
+  return (text) => {
+    const found = known.get(text) ?? source(text);
+    known.set(text, found);
+    return found;
+  };
+}
+
+function acpProgram(text: string, variables: Variables | undefined): AcpAgentsOptions['agent'] {
+  const source = acpSource(text);
+  if (variables === undefined) return source;
+  return { ...(typeof source === 'string' ? ACP_PROGRAMS[source] : source), variables };
+}
+
+function commandRecipe(text: string, variables: Variables | undefined): CommandAgentsOptions['command'] {
+  const source = commandSource(text);
+  if (variables === undefined) return source;
+  return { ...(typeof source === 'string' ? RECIPES[source] : source), variables };
 }

@@ -4,6 +4,7 @@ import { quoteWord } from '../flags/commandWords.ts';
 import { gitAuthor } from '../flags/gitAuthor.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
 import type { RunSpec } from '../flags/runSpec.ts';
+import { gitFacts } from '../init/gitFacts.ts';
 import { usageError } from '../usageError.ts';
 import type { Session } from './Session.ts';
 
@@ -27,6 +28,11 @@ export async function tellLeftOut(
 ): Promise<void> {
   if (repository === null) return;
   const workspace = new GitWorkspace({ dir, repository });
+  if (repository === dir && !(await gitFacts(dir)).hasCommit) {
+    out.note(
+      'the repository has no commit yet: the run starts with an empty folder; to include your files, commit them first',
+    );
+  }
   tellFilters(await workspace.filtered(), out);
   if (withChanges !== undefined) return;
   const { changed, unknown } = await workspace.uncommitted();

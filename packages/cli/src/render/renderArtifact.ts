@@ -3,6 +3,7 @@ import type { EntropyScore } from '@devs/core/internal';
 import { isPassedBudget } from '../gates/passedBudget.ts';
 import { columns, type Line, withoutBlankEnd } from '../terminal/Line.ts';
 import { oneLine } from '../terminal/visible.ts';
+import { missingNamedLines } from './missingNamed.ts';
 import { passedBudgetLines } from './renderBudget.ts';
 import { codeReviewLines, isCodeReview } from './renderCodeReview.ts';
 import { taskLabelOrEmpty } from './sentence.ts';
@@ -191,6 +192,7 @@ function baselineLines(shown: BaselineView): readonly Line[] {
     '',
     ...(missing === undefined ? formatNames('What fails', failing) : missingLines(missing)),
     ...wholeLines(shown),
+    ...missingNamedLines(output),
     ...formatNames('Flaky: failed and passed on the same files', flaky),
     ...(output.trim() === ''
       ? []

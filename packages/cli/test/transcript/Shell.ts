@@ -25,6 +25,8 @@ interface Places {
   readonly bin: string;
   /** Whether `devs` is there from the beginning. @defaultValue true */
   readonly isInstalled?: boolean;
+  /** Whether git knows whose the commits are. @defaultValue true */
+  readonly isKnownToGit?: boolean;
 }
 
 /**
@@ -52,7 +54,8 @@ export class Shell {
       NO_COLOR: '1',
       PAGER: 'cat',
     };
-    writeFileSync(join(this.#own, '.gitconfig'), '[user]\n\tname = Ada\n\temail = ada@example.org\n');
+    if (places.isKnownToGit ?? true)
+      writeFileSync(join(this.#own, '.gitconfig'), '[user]\n\tname = Ada\n\temail = ada@example.org\n');
     this.program('node', gatedNode(this.#own));
     this.program('npm', installs(this.#own));
     if (places.isInstalled ?? true) this.program('devs', startsDevs(places.bin));

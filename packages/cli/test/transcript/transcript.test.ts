@@ -86,7 +86,8 @@ test.concurrent(
   async ({ home, expect }) => {
     const file = page('docs/guide/your-repository.md');
     writeGreetingRecording(join(home, 'greeting.jsonl'));
-    const shell = new Shell({ home, cwd: home, bin: await sharedBin(), isInstalled: false });
+    const bin = await sharedBin();
+    const shell = new Shell({ home, cwd: home, bin, isInstalled: false, isKnownToGit: false });
     const hands: Hands = {
       'devs run ../brief.md --id hello --no-sandbox --no-research': [
         says('talk', 'And without a name?', '', 'approve', 'approve'),

@@ -52,6 +52,22 @@ describe('what a user has accepted', () => {
     expect(readdirSync(path.dirname(store.file))).toEqual(['trust.json']);
   });
 
+  it('is kept of everybody who accepts at once', async () => {
+    const hashes = Array.from({ length: 12 }, (_, at) => `${at}`.padStart(64, 'a'));
+    await Promise.all(hashes.map((hash) => store.accept(project, hash)));
+    expect((await store.acceptedIn(project)).toSorted()).toEqual(hashes.toSorted());
+    expect(readdirSync(path.dirname(store.file))).toEqual(['trust.json']);
+  });
+
+  it('is not held up for ever by one that died while it wrote', async () => {
+    await store.accept(project, ONE);
+    writeFileSync(`${store.file}.lock`, '');
+    const now = Date.now();
+    vi.spyOn(Date, 'now').mockImplementation(() => performance.now() * 1_000 + now);
+    await store.accept(project, OTHER);
+    expect(await store.acceptedIn(project)).toEqual([ONE, OTHER]);
+  });
+
   it('is of a place: the same content elsewhere is asked again, the same place by another way is not', async () => {
     await store.accept(project, ONE);
     symlinkSync(project, path.join(base, 'link'));

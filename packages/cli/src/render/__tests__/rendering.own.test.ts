@@ -6,6 +6,7 @@ import { splitCommand } from '../../flags/commandWords.ts';
 import { newSpec, parseSpec, resumedSpec, specText } from '../../flags/runSpec.ts';
 import { formatConfig } from '../../project/acceptedConfig.ts';
 import { agentsFrom } from '../../project/agentsFrom.ts';
+import { newSession } from '../../project/Session.ts';
 import { columns, textOfAll as textOf } from '../../terminal/Line.ts';
 import { Output } from '../../terminal/Output.ts';
 import { activityLines } from '../activityLines.ts';
@@ -19,6 +20,24 @@ type TaskView = PipelineRunInfo['tasks'][number];
 type HitlSessionKind = Gate['kind'];
 
 const devs = (...words: readonly string[]): string => ['devs', ...words].join(' ');
+
+const SILENT = { write: () => undefined };
+
+async function* noInput(): AsyncGenerator<string> {}
+
+/** A command in a folder that is not there: nothing is read in it. */
+const HERE = newSession(
+  {
+    stdin: noInput(),
+    stdout: SILENT,
+    stderr: SILENT,
+    env: {},
+    cwd: '/p',
+    signal: new AbortController().signal,
+  },
+  new Output({ stdout: SILENT, stderr: SILENT, json: false, color: false }),
+  {},
+);
 
 const gate = (kind: HitlSessionKind, artifact: unknown = { documents: [] }): Gate => ({
   sessionId: '3f2a91c0-0000-4000-8000-000000000000',
@@ -489,9 +508,9 @@ describe('small parts', () => {
     const spec = newSpec({ agents: ['command:node x.cjs'] }, { cwd: '/p', dir: '/p', config });
     expect(wordsOf(config)).toContain(`${tried} at most 7 times per call`);
     expect(parseSpec(specText(spec))).toEqual(spec);
-    expect(await agentsFrom(spec, { dir: '/p' })).toMatchObject({ agentChecks: 7 });
+    expect(await agentsFrom(spec, HERE)).toMatchObject({ agentChecks: 7 });
     const { agentChecks: _none, ...usual } = spec;
-    expect(await agentsFrom(usual, { dir: '/p' })).not.toHaveProperty('agentChecks');
+    expect(await agentsFrom(usual, HERE)).not.toHaveProperty('agentChecks');
   });
 
   it('limits are recorded with the run, said, and handed on', async () => {
@@ -500,7 +519,7 @@ describe('small parts', () => {
     expect(formatConfig(config)).toContain('limits:   {"valueBytes":20000000,"answerBytes":4000000}');
     const spec = newSpec({ agents: ['command:node x.cjs'] }, { cwd: '/p', dir: '/p', config });
     expect(parseSpec(specText(spec))).toEqual(spec);
-    expect(await agentsFrom(spec, { dir: '/p' })).toMatchObject({ limits });
+    expect(await agentsFrom(spec, HERE)).toMatchObject({ limits });
     for (const bad of [{ valueBytes: 0 }, { depth: 1_001 }, { valueBytes: 2 ** 40 }, { valueByte: 1 }])
       expect(projectConfigSchema.safeParse({ limits: bad }).success).toBe(false);
   });
