@@ -2,8 +2,8 @@ import { useSignal } from '@preact/signals';
 import type { GateCode } from '../../src/views/gateCode.ts';
 import type { PlannedTask } from '../../src/views/runView.ts';
 import { runPath } from '../api.ts';
-import { ShownCode } from '../gate/Code.tsx';
-import { Problem, Status } from '../parts.tsx';
+import { ShownCode } from '../diff/CodeNotes.tsx';
+import { Loading, Problem, Status } from '../parts.tsx';
 import { useView } from '../useView.ts';
 import { taskTag } from '../words.ts';
 
@@ -27,12 +27,12 @@ function TaskRow({ run, task }: { readonly run: string; readonly task: PlannedTa
         <strong class="number">{label}</strong>
         <span class="grow">
           {name}
-          {dependsOn.length > 0 && <span class="quiet"> after {dependsOn.map(taskTag).join(', ')}</span>}
+          {dependsOn.length > 0 && <span class="q3"> after {dependsOn.map(taskTag).join(', ')}</span>}
         </span>
         {gitHash !== null && (
           <button
             type="button"
-            class="plain"
+            class="btn quiet sm"
             aria-expanded={isOpen.value}
             onClick={() => {
               isOpen.value = !isOpen.value;
@@ -51,7 +51,7 @@ function TaskRow({ run, task }: { readonly run: string; readonly task: PlannedTa
 function Commit({ run, commit }: { readonly run: string; readonly commit: string }) {
   const path = `${runPath(run)}/commits/${encodeURIComponent(commit)}`;
   const loaded = useView<{ readonly code: GateCode | null }>(path).value;
-  if (loaded.kind === 'loading') return <p class="quiet">…</p>;
+  if (loaded.kind === 'loading') return <Loading />;
   if (loaded.kind === 'error') return <Problem error={loaded.error} />;
   return <ShownCode code={loaded.view.code} />;
 }
