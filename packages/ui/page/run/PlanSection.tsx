@@ -31,7 +31,7 @@ export function PlanSection({ run }: { readonly run: RunView }) {
           preview.value = plan;
         }}
       />
-      <TaskList run={run.id} tasks={tasks} />
+      <TaskList run={run.id} tasks={tasks} selected={selected.value} onSelect={select} />
     </section>
   );
 }

@@ -8,23 +8,51 @@ import { useView } from '../useView.ts';
 import { taskTag } from '../words.ts';
 
 /** The tasks of a run in words: what each stands on, its state, and what its commit has changed. */
-export function TaskList({ run, tasks }: { readonly run: string; readonly tasks: readonly PlannedTask[] }) {
+export function TaskList({ run, tasks, selected, onSelect }: TaskListOf) {
   return (
     <ul class="rows">
       {tasks.map((task) => (
-        <TaskRow key={task.taskId} run={run} task={task} />
+        <TaskRow
+          key={task.taskId}
+          run={run}
+          task={task}
+          isSelected={task.taskId === selected}
+          onSelect={() => onSelect(task.taskId)}
+        />
       ))}
     </ul>
   );
 }
 
-function TaskRow({ run, task }: { readonly run: string; readonly task: PlannedTask }) {
+interface TaskListOf {
+  readonly run: string;
+  readonly tasks: readonly PlannedTask[];
+  readonly selected: string | null;
+  readonly onSelect: (taskId: string) => void;
+}
+
+interface TaskRowOf {
+  readonly run: string;
+  readonly task: PlannedTask;
+  readonly isSelected: boolean;
+  readonly onSelect: () => void;
+}
+
+function TaskRow({ run, task, isSelected, onSelect }: TaskRowOf) {
   const { label, name, status, gitHash, dependsOn } = task;
   const isOpen = useSignal(false);
   return (
     <li>
       <div class="row">
-        <strong class="number">{label}</strong>
+        <button
+          type="button"
+          class="btn quiet sm"
+          aria-pressed={isSelected}
+          aria-label={`${label}: choose this task`}
+          onClick={onSelect}
+        >
+          {label}
+        </button>
         <span class="grow">
           {name}
           {dependsOn.length > 0 && <span class="q3"> after {dependsOn.map(taskTag).join(', ')}</span>}
