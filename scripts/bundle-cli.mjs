@@ -297,14 +297,18 @@ export async function bundleCli(dist, build = bundlePage) {
 
 if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const dist = join(cli, 'dist');
+  const made = new Set();
   const { outputs } = await bundleCli(dist, async (into) => {
     const page = await buildPage();
-    mkdirSync(into, { recursive: true });
-    for (const { name, contents } of page.files) writeFileSync(join(into, name), contents);
+    mkdirSync(join(into, 'code'), { recursive: true });
+    for (const { name, contents } of page.files) {
+      writeFileSync(join(into, name), contents);
+      if (name.endsWith('.js')) made.add(join(into, name));
+    }
     return page;
   });
-  const made = new Set(Object.keys(outputs).map((output) => resolve(cli, output)));
-  for (const other of [ZOD_FILE, OWN_COPY, join('page', 'page.js')]) made.add(join(dist, other));
+  for (const output of Object.keys(outputs)) made.add(resolve(cli, output));
+  for (const other of [ZOD_FILE, OWN_COPY]) made.add(join(dist, other));
   // What tsc or an earlier build has left. Nothing else is JavaScript there: tsc writes the declarations.
   for (const name of readdirSync(dist, { recursive: true })) {
     const file = join(dist, name);

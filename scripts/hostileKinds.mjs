@@ -55,6 +55,14 @@ export const KINDS = [
     env: ['DEVS_GATE_SEQUENCES', 'DEVS_OPEN_STREAMS'],
   },
   {
+    name: 'page',
+    what: 'strangers, foreign pages and two who press at the page',
+    files: [
+      { path: 'packages/ui/test/refusals.test.ts', titles: /refuses all of these|no request/ },
+      { path: 'packages/ui/test/drive.test.ts', titles: /was not let|both press|another process/ },
+    ],
+  },
+  {
     name: 'people',
     what: 'one person under several spellings, and decisions on gates of other runs',
     files: [

@@ -1,7 +1,8 @@
 // `pnpm screenshots`: the pictures of README and docs, from two real runs: the demo's recording, up to the review of its first
-// task and on to its end, and the example of a graph of one's own. Writes docs/images/*.png.
+// task and on to its end, and the example of an own graph. Writes docs/images/*.png, and every screen at two widths, light
+// and dark, to test-results/screenshots.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,7 +22,12 @@ type Page = Awaited<ReturnType<Browser['newPage']>>;
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const IMAGES = join(ROOT, 'docs', 'images');
 const EXAMPLE = join(ROOT, 'examples', 'slugify');
-const SIZE = { width: 1100, height: 760 };
+const SCREENS = join(ROOT, 'test-results', 'screenshots');
+/** Of a desktop, which the docs show, and of a phone. */
+const SIZES = [
+  { width: 1440, height: 900 },
+  { width: 390, height: 844 },
+] as const;
 const ADA = { kind: 'human', id: 'ada' } as const;
 
 const work = mkdtempSync(join(tmpdir(), 'devs-screenshots-'));
@@ -41,7 +47,7 @@ function devs(...words: readonly string[]): string {
 
 /** A page, signed in, of the runs at a place. */
 async function openPage(browser: Browser, at: Served) {
-  const page = await browser.newPage({ viewport: SIZE, colorScheme: 'light', reducedMotion: 'reduce' });
+  const page = await browser.newPage({ viewport: SIZES[0], colorScheme: 'light', reducedMotion: 'reduce' });
   page.setDefaultTimeout(0);
   return { page, ...(await servePage(page, at, built)) };
 }
@@ -49,18 +55,24 @@ async function openPage(browser: Browser, at: Served) {
 interface Shot {
   readonly url: string;
   readonly name: string;
-  /** What has to be there. */
+  /** Waits for this element. */
   readonly ready: string;
-  /** What is at the top of the picture. @defaultValue the page's own top */
-  readonly from?: string;
 }
 
-async function take(page: Page, { url, name, ready, from }: Shot): Promise<void> {
+async function take(page: Page, { url, name, ready }: Shot): Promise<void> {
   await page.goto(url);
   await page.locator(ready).first().waitFor();
-  if (from !== undefined)
-    await page.evaluate(`document.querySelector('${from}').scrollIntoView({ block: 'start' })`);
-  await page.screenshot({ path: join(IMAGES, `${name}.png`) });
+  for (const size of SIZES) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.setViewportSize(size);
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      const picture = await page.screenshot({
+        path: join(SCREENS, `${name}-${size.width}-${colorScheme}.png`),
+      });
+      if (size === SIZES[0] && colorScheme === 'light') writeFileSync(join(IMAGES, `${name}.png`), picture);
+    }
+  }
+  await page.setViewportSize(SIZES[0]);
   process.stdout.write(`${name}.png\n`);
 }
 
@@ -91,22 +103,26 @@ async function ofPipeline(browser: Browser): Promise<void> {
     if (shown === null || typeof shown === 'string') return null;
     return { diff: shown.text, unshown: [] };
   };
-  const { page, origin, close } = await openPage(browser, { dir: join(dir, '.devs'), readCode });
+  const driving = { drive: true, driving: async () => undefined };
+  const { page, origin, close } = await openPage(browser, { dir: join(dir, '.devs'), readCode, ...driving });
   for (const shot of [
     { name: 'gate', ready: 'main article' },
     { name: 'plan', ready: 'main .card' },
-    { name: 'code', ready: 'main .diff', from: '.diff' },
+    { name: 'code', ready: 'main .diff .k' },
   ]) {
     const [gate] = await run.gates();
-    await take(page, { url: `${origin}/#/runs/slugify/gates/${gate?.sessionId}`, ...shot });
+    const url = `${origin}/#/runs/slugify/gates/${gate?.sessionId}`;
+    if (shot.name === 'code') await take(page, { url: `${origin}/#/`, name: 'inbox', ready: '.group' });
+    await take(page, { url, ...shot });
     await approve(run);
+    if (shot.name === 'code') await take(page, { url, name: 'answered', ready: '.ans .go' });
     devs('resume', 'slugify', '--dir', dir, '--no-ask', '--no-sandbox');
   }
   while ((await run.gates()).length > 0) {
     await approve(run);
     devs('resume', 'slugify', '--dir', dir, '--no-ask', '--no-sandbox');
   }
-  await take(page, { url: `${origin}/#/runs/slugify`, name: 'timeline', ready: '.lane', from: '.figures' });
+  await take(page, { url: `${origin}/#/runs/slugify`, name: 'timeline', ready: '.lane' });
   file.close();
   await close();
 }
@@ -120,11 +136,12 @@ async function ofOwnGraph(browser: Browser): Promise<void> {
   await app.run('post-42', { topic: 'green tea' });
   const { page, origin, close } = await openPage(browser, { dir: work, file: 'posts.sqlite' });
   const url = `${origin}/#/runs/post-42`;
-  await take(page, { url, name: 'own-graph', ready: '.picture .node', from: '.spending' });
+  await take(page, { url, name: 'own-graph', ready: '.picture .node' });
   app.close();
   await close();
 }
 
+mkdirSync(SCREENS, { recursive: true });
 await unpackChromium();
 await bundlePage(built);
 const browser = await launchChromium();

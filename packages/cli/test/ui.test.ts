@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import { callMain } from './support/callMain.ts';
 import { finishShop } from './support/finishedProject.ts';
-import { test } from './support/fixtures.ts';
+import { RUN_EMPTY, test } from './support/fixtures.ts';
 import { driveShop } from './support/waitingProject.ts';
 
 /** `devs ui` while it runs: what it printed, and what ends it. */
@@ -75,6 +75,42 @@ describe('devs ui', () => {
     ending.abort();
     expect(await ended).toMatchObject({ exitCode: 0 });
     await expect(ask('/')).rejects.toThrow();
+  });
+
+  test('goes on with a run after a decision, as devs resume does, until its next gate', async ({ dir }) => {
+    await callMain(dir, RUN_EMPTY);
+    const { ask, signIn, ending, ended } = await started(dir);
+    const headers = await signIn();
+    const openGates = async () => {
+      const { gates } = (await (await ask('/api/gates', { headers })).json()) as {
+        gates: { sessionId: string; artifactHash: string; kind: string }[];
+      };
+      return gates;
+    };
+    const [gate] = await openGates();
+    const post = (path: string, body: object) =>
+      ask(path, { method: 'POST', headers, body: JSON.stringify(body) });
+    const answer = { artifactHash: gate?.artifactHash, answer: { approved: true } };
+    await post(`/api/runs/sum/gates/${gate?.sessionId}/decision`, answer);
+    expect((await post('/api/runs/sum/drive', {})).status).toBe(200);
+    await expect.poll(async () => (await openGates()).map(({ kind }) => kind)).toEqual(['dag_approval']);
+    ending.abort();
+    expect(await ended).toMatchObject({ exitCode: 0 });
+  });
+
+  test('executes nothing with --read, and nothing that was started without agents', async ({ dir }) => {
+    await driveShop(dir);
+    for (const [flags, code] of [
+      [['--read'], 'READ_ONLY'],
+      [[], 'CONFIG_INVALID'],
+    ] as const) {
+      const { ask, signIn, ending, ended } = await started(dir, flags);
+      const headers = await signIn();
+      const answer = await ask('/api/runs/shop/drive', { method: 'POST', headers, body: '{}' });
+      expect(await answer.json()).toMatchObject({ error: { code } });
+      ending.abort();
+      await ended;
+    }
   });
 
   test('a run or a gate is where the link leads', async ({ dir }) => {

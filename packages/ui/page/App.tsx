@@ -1,31 +1,27 @@
 import { GateScreen } from './GateScreen.tsx';
 import { Inbox, Runs, Waiting } from './Inbox.tsx';
-import { Problem } from './parts.tsx';
-import { inboxHref } from './place.ts';
+import { KeysSheet } from './KeysSheet.tsx';
+import { Loading, Problem } from './parts.tsx';
 import { RunScreen } from './RunScreen.tsx';
-import { me, offline, screen, waitingCount } from './state.ts';
+import { offline, screen } from './state.ts';
+import { TopBar } from './TopBar.tsx';
 
 export function App() {
   return (
     <>
-      <nav>
-        <a href={inboxHref}>devs</a>
-        <a href={inboxHref}>Inbox{waitingCount.value > 0 && <span class="count">{waitingCount}</span>}</a>
-        <span class="grow" />
-        <span class="quiet keys">
-          <kbd>j</kbd> <kbd>k</kbd> rows, <kbd>i</kbd> inbox, <kbd>a</kbd> approve, <kbd>r</kbd> write,{' '}
-          <kbd>Enter</kbd> on a line: comment
-        </span>
-        {me.value !== null && <span class="quiet">{me.value.isReadOnly ? 'read-only' : me.value.by.id}</span>}
-      </nav>
+      <button type="button" class="skip" onClick={() => document.querySelector<HTMLElement>('main')?.focus()}>
+        Skip to the content
+      </button>
+      <TopBar />
       {offline.value !== null && (
         <div class="offline">
           <Problem error={offline.value} />
         </div>
       )}
-      <main>
+      <main id="main" tabIndex={-1}>
         <Screen />
       </main>
+      <KeysSheet />
     </>
   );
 }
@@ -34,9 +30,14 @@ function Screen() {
   const shown = screen.value;
   switch (shown.kind) {
     case 'loading':
-      return <p class="quiet">…</p>;
+      return <Loading />;
     case 'error':
-      return <Problem error={shown.error} />;
+      return (
+        <div class="alone">
+          <h1 class="title">This cannot be shown</h1>
+          <Problem error={shown.error} />
+        </div>
+      );
     case 'inbox':
       return <Inbox view={shown.view} />;
     case 'waiting':

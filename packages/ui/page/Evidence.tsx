@@ -36,7 +36,7 @@ export function Evidence({
 function MeterRow({ meter }: { readonly meter: Meter }) {
   const { bars, limitAt, words } = meterShapes(meter);
   return (
-    <div>
+    <div class="meter-row">
       <dt>{meter.name}</dt>
       <dd>
         <svg viewBox="0 0 1000 16" preserveAspectRatio="none" aria-hidden="true">
@@ -57,7 +57,7 @@ function Shares({ shares }: { readonly shares: readonly EvidenceShare[] }) {
   return (
     <ul class="shares">
       {shares.map(({ part, share, evidence }) => (
-        <li key={part}>
+        <li key={part} class="share">
           <svg viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden="true">
             <rect class="ground" width="100" height="12" />
             <rect class="bar" width={Math.min(100, share * 100)} height="12" />
@@ -77,7 +77,7 @@ function Tried({ tried }: { readonly tried: readonly TriedWay[] }) {
         {tried.map(({ strategy, because }, at) => (
           <li key={at} class="card">
             <p>{strategy}</p>
-            <p class="quiet">reason: {because}</p>
+            <p class="q3">reason: {because}</p>
           </li>
         ))}
       </ol>

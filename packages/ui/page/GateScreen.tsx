@@ -1,59 +1,85 @@
+import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { ShownGateView } from '../src/views/gateView.ts';
-import { Answers } from './Answers.tsx';
+import { isReview } from './artifacts.ts';
+import { DecisionBar } from './DecisionBar.tsx';
 import { Evidence } from './Evidence.tsx';
+import { Answered, isOwnDecision } from './gate/Answered.tsx';
 import { AskBox } from './gate/AskBox.tsx';
-import { Code } from './gate/Code.tsx';
+import { isInPlace } from './gate/ChoiceSheet.tsx';
+import { Contents } from './gate/Contents.tsx';
+import { contentsOf } from './gate/contentsOf.ts';
 import { Difference } from './gate/Difference.tsx';
-import { GateContext, gateOnPage } from './gate/gateOnPage.ts';
+import { EditFields } from './gate/EditFields.tsx';
+import { GateHead } from './gate/GateHead.tsx';
+import { GateContext, type GateOnPage, gateOnPage } from './gate/gateOnPage.ts';
 import { Hidden } from './gate/Hidden.tsx';
 import { SelectionButton } from './gate/SelectionButton.tsx';
 import { LastComments } from './gate/ThreadView.tsx';
 import { Proposal } from './Proposal.tsx';
-import { Ago } from './parts.tsx';
-import { gateHref, runHref } from './place.ts';
-import { formatPlaceName, humanizeName, shortHash } from './words.ts';
+import { ReviewScreen, viewedField } from './review/ReviewScreen.tsx';
+import { formatNumbered, formatPlaceName } from './words.ts';
 
 export function GateScreen({ view }: { readonly view: ShownGateView }) {
-  const { about, title, threadId, artifact, artifactHash, message, openedAt } = view;
   const gate = useMemo(() => gateOnPage(view), [view]);
+  const { artifact } = view;
+  const isReading = useSignal(false);
+  const see = (): void => {
+    isReading.value = true;
+  };
+  if (!view.isOpen && isOwnDecision(view) && !isReading.value) return <Answered view={view} onSee={see} />;
   return (
     <GateContext.Provider value={gate}>
-      <h1>
-        {about} <span class="quiet">of</span> <a href={runHref(threadId)}>{title}</a>
-      </h1>
-      <p class="meta quiet">
-        asked <Ago at={openedAt} />, <code>{shortHash(artifactHash)}</code>
-      </p>
-      {view.isOpen ? null : <Moved view={view} />}
-      {message !== '' && <p>{message}</p>}
-      <Hidden view={view} count={view.hiddenCount} />
-      <Before view={view} />
-      <Difference key={view.next} view={view} />
-      {view.evidence === null ? (
-        <Proposal artifact={artifact} />
+      {isReview(artifact) ? (
+        <ReviewScreen view={view} review={artifact} />
       ) : (
-        <Evidence evidence={view.evidence}>
-          <Proposal artifact={artifact} />
-        </Evidence>
+        <PaperScreen gate={gate} view={view} />
       )}
-      <Code view={view} />
-      <AskBox view={view} />
-      {view.isOpen ? <Answers gate={gate} /> : <Unsent gate={gate} />}
+      {!view.isOpen && <Unsent gate={gate} />}
+      <DecisionBar gate={gate} note={notViewed(gate)} />
       <SelectionButton gate={gate} />
     </GateContext.Provider>
   );
 }
 
-/** The gate is closed, or asks about something else by now. */
-function Moved({ view: { closed, next, threadId } }: { readonly view: ShownGateView }) {
-  const by = closed?.principal == null ? '' : ` by ${closed.principal}`;
+/** Everything but code: read from its head to its end. */
+function PaperScreen({ gate, view }: { readonly gate: GateOnPage; readonly view: ShownGateView }) {
+  const { artifact, evidence } = view;
+  const contents = useMemo(() => contentsOf(artifact), [artifact]);
+  const open = view.choices.find(({ name }) => name === gate.store.open.value);
   return (
-    <div class="banner" role="status">
-      This gate is closed: {humanizeName(closed?.status ?? 'closed')}
-      {by}. {next !== null && <a href={gateHref(threadId, next)}>Open the current gate</a>}
+    <div class={`gate ${contents.length === 0 ? 'bare' : ''}`}>
+      {contents.length > 0 && <Contents groups={contents} />}
+      <div class="paper">
+        <GateHead view={view}>
+          <Hidden view={view} count={view.hiddenCount} />
+          <Before view={view} />
+          <Difference key={view.next} view={view} />
+        </GateHead>
+        {open !== undefined && isInPlace(open) ? (
+          <EditFields gate={gate} />
+        ) : evidence === null ? (
+          <Proposal artifact={artifact} />
+        ) : (
+          <Evidence evidence={evidence}>
+            <Proposal artifact={artifact} />
+          </Evidence>
+        )}
+      </div>
+      <aside class="beside" aria-label="Questions">
+        <AskBox view={view} />
+      </aside>
     </div>
   );
+}
+
+/** The number of files that were not viewed; empty once all were, and on a page that only reads. */
+function notViewed({ view, store, takesComments }: GateOnPage): string {
+  if (!isReview(view.artifact) || !takesComments) return '';
+  const { files, total } = view.artifact.range;
+  const viewed = files.filter(({ path }) => store.draft.value.fields[viewedField(path)] === 'on').length;
+  const left = total.files - viewed;
+  return left > 0 ? `${left} of ${formatNumbered(total.files, 'file')} not viewed` : '';
 }
 
 /** What was said about the version before, but for what is shown beside its lines. */
@@ -62,11 +88,11 @@ function Before({ view: { before, lastComments, places } }: { readonly view: Sho
   const lost = lastComments.filter(({ in: name }) => !isShown(name));
   if (before?.feedback == null && lost.length === 0) return null;
   return (
-    <aside>
+    <aside aria-label="Said of the version before">
       {before?.feedback != null && (
         <blockquote class="feedback">
           <p>{before.feedback}</p>
-          <footer class="quiet">{before.principal} rejected the previous version</footer>
+          <footer class="q3">{before.principal} sent the version before back</footer>
         </blockquote>
       )}
       <LastComments comments={lost} />
@@ -75,7 +101,7 @@ function Before({ view: { before, lastComments, places } }: { readonly view: Sho
 }
 
 /** Somebody was faster: what was written here is not lost, and goes nowhere by itself. */
-function Unsent({ gate: { store } }: { readonly gate: ReturnType<typeof gateOnPage> }) {
+function Unsent({ gate: { store } }: { readonly gate: GateOnPage }) {
   const { words, comments } = store.draft.value;
   const said = [
     words,
@@ -83,7 +109,7 @@ function Unsent({ gate: { store } }: { readonly gate: ReturnType<typeof gateOnPa
   ].filter((text) => text.trim() !== '');
   if (said.length === 0) return null;
   return (
-    <section>
+    <section class="unsent">
       <h2>Your unsent text</h2>
       <pre class="artifact">{said.join('\n\n')}</pre>
     </section>

@@ -1,65 +1,141 @@
-import type { InboxView, RunLine, RunsView, WaitingLine, WaitingView } from '../src/views/inboxView.ts';
-import { Ago, Section, Status } from './parts.tsx';
+import { useSignal } from '@preact/signals';
+import type {
+  InboxView,
+  RunLine,
+  RunsView,
+  TaskProgress,
+  WaitingLine,
+  WaitingView,
+} from '../src/views/inboxView.ts';
+import { GoOn } from './GoOn.tsx';
+import { Icon, type IconName, isTrouble, kindIcon } from './icons.tsx';
+import { NewRun } from './NewRun.tsx';
+import { Ago, FactWords, Lines, Status } from './parts.tsx';
 import { gateHref, inboxHref, olderRunsHref, runHref, waitingHref } from './place.ts';
-import { formatDollars } from './words.ts';
+import { Clock } from './run/Now.tsx';
+import { formatAgo, formatDollars, formatNumbered } from './words.ts';
 
 export function Inbox({ view }: { readonly view: InboxView }) {
   return (
-    <>
-      <h1>Inbox</h1>
-      {view.total === 0 ? <p class="empty">There are no open gates.</p> : <GateRows view={view} />}
-      {view.stopped.length > 0 && (
-        <Section title="Stopped without a gate">
-          <RunRows runs={view.stopped} />
-        </Section>
+    <div class="inbox">
+      <div class="col">
+        <WaitingHead view={view} />
+        {view.total === 0 ? <NothingWaits running={view.driven.length} /> : <Groups view={view} />}
+      </div>
+      <aside class="side" aria-label="Runs">
+        <NewRun />
+        <Driven runs={view.driven} />
+        <Stopped runs={view.stopped} />
+        <Newest view={view} />
+      </aside>
+      <p class="hints">
+        <span>
+          <kbd>j</kbd>
+          <kbd>k</kbd> move
+        </span>
+        <span>
+          <kbd>Enter</kbd> open
+        </span>
+        <span>
+          <kbd>/</kbd> search
+        </span>
+        <span>
+          <kbd>?</kbd> all keys
+        </span>
+      </p>
+    </div>
+  );
+}
+
+function WaitingHead({ view: { gates, total } }: { readonly view: WaitingView }) {
+  const runs = new Set(gates.map(({ threadId }) => threadId)).size;
+  const [oldest] = gates.map(({ openedAt }) => openedAt).toSorted();
+  return (
+    <div class="top">
+      <h1 class="title">Waiting for you</h1>
+      {total > 0 && (
+        <p class="q2">
+          {formatNumbered(total, 'decision')}
+          {gates.length === total && ` in ${formatNumbered(runs, 'run')}`}.
+          {oldest !== undefined && ` The oldest has waited ${waited(oldest)}.`}
+        </p>
       )}
-      <Section title="Runs">
-        {view.runs.length === 0 ? <p class="empty">There are no runs yet.</p> : <RunPage view={view} />}
-      </Section>
-    </>
+    </div>
   );
 }
 
-/** A later page of the gates that wait. */
-export function Waiting({ view }: { readonly view: WaitingView }) {
-  return (
-    <>
-      <h1>Inbox</h1>
-      <GateRows view={view} />
-      <ToInbox />
-    </>
-  );
-}
+const waited = (since: string): string => {
+  const ago = formatAgo(since);
+  return ago === 'now' ? 'less than a minute' : ago;
+};
 
-/** A later page of the runs. */
-export function Runs({ view }: { readonly view: RunsView }) {
-  return (
-    <>
-      <h1>Older runs</h1>
-      <RunPage view={view} />
-      <ToInbox />
-    </>
-  );
-}
-
-const ToInbox = () => (
-  <p>
-    <a class="row" href={inboxHref}>
-      Back to the inbox
-    </a>
-  </p>
+const NothingWaits = ({ running }: { readonly running: number }) => (
+  <section class="panel empty">
+    <span class="kind ok">
+      <Icon name="check" />
+    </span>
+    <h2>Nothing waits for you</h2>
+    <p class="q2">
+      {running > 0 && `${formatNumbered(running, 'run')} ${running === 1 ? 'is' : 'are'} working. `}
+      This page updates by itself; the tab shows when something comes in.
+    </p>
+  </section>
 );
 
-function GateRows({ view: { gates, total, nextGates } }: { readonly view: WaitingView }) {
+/** Kinds that are looked for together. */
+const SHOWN = {
+  All: () => true,
+  Code: ({ kind }: WaitingLine) => kind === 'review',
+  Documents: ({ kind }: WaitingLine) => kind === 'design_approval' || kind === 'dag_approval',
+  Trouble: ({ kind }: WaitingLine) => isTrouble(kind),
+} as const;
+
+type Shown = keyof typeof SHOWN;
+
+/** Open gates by run, with search and filter. */
+function Groups({ view: { gates, total, nextGates } }: { readonly view: WaitingView }) {
+  const shown = useSignal<Shown>('All');
+  const words = useSignal('');
+  const found = gates.filter((gate) => SHOWN[shown.value](gate) && isFound(gate, words.value));
   return (
     <>
-      <ul class="rows">
-        {gates.map((gate) => (
-          <GateRow key={gate.sessionId} gate={gate} />
-        ))}
-      </ul>
+      <div class="tools">
+        <label class="field search">
+          <Icon name="search" />
+          <span class="vh">Search</span>
+          <input
+            type="search"
+            placeholder="Search runs, tasks, documents"
+            value={words}
+            onInput={({ currentTarget }) => {
+              words.value = currentTarget.value;
+            }}
+          />
+          <kbd class="hide-s">/</kbd>
+        </label>
+        <fieldset class="seg" aria-label="Show">
+          {(Object.keys(SHOWN) as Shown[]).map((name) => (
+            <label key={name}>
+              <input
+                class="vh"
+                type="radio"
+                name="shown"
+                checked={shown.value === name}
+                onChange={() => {
+                  shown.value = name;
+                }}
+              />
+              {name} <span class="n">{gates.filter(SHOWN[name]).length}</span>
+            </label>
+          ))}
+        </fieldset>
+      </div>
+      {found.length === 0 && <p class="q3">Nothing of this waits.</p>}
+      {groupedByRun(found).map((group) => (
+        <Group key={group[0]?.threadId} gates={group} />
+      ))}
       {nextGates !== null && (
-        <a class="row more" href={waitingHref(nextGates)}>
+        <a class="btn more" href={waitingHref(nextGates)}>
           {gates.length} of {total}, oldest first: show more
         </a>
       )}
@@ -67,32 +143,230 @@ function GateRows({ view: { gates, total, nextGates } }: { readonly view: Waitin
   );
 }
 
+const isFound = ({ threadId, title, about, asks, message }: WaitingLine, words: string): boolean =>
+  [threadId, title, about, asks, message].join(' ').toLowerCase().includes(words.trim().toLowerCase());
+
+/** In the order of the first gate of each. */
+export function groupedByRun(gates: readonly WaitingLine[]): readonly (readonly WaitingLine[])[] {
+  const groups = new Map<string, WaitingLine[]>();
+  for (const gate of gates) groups.set(gate.threadId, [...(groups.get(gate.threadId) ?? []), gate]);
+  return [...groups.values()];
+}
+
+function Group({ gates }: { readonly gates: readonly WaitingLine[] }) {
+  const [first] = gates;
+  if (first === undefined) return null;
+  const { threadId, title, cost, limitUsd, tasks } = first;
+  const done = tasks.filter((task) => task === 'done').length;
+  return (
+    <section class="panel group" aria-label={title}>
+      <header>
+        <span class="repo">
+          <Icon name="folder" />
+          {threadId}
+        </span>
+        <a class="run-name" href={runHref(threadId)}>
+          {title}
+        </a>
+        <span class="grow" />
+        {tasks.length > 0 && (
+          <>
+            <Steps tasks={tasks} />
+            <span class="q3 nw hide-s">
+              {done} of {formatNumbered(tasks.length, 'task')}
+            </span>
+          </>
+        )}
+        <span class="cost">
+          {formatCost(cost)} {limitUsd !== null && <span>of {formatDollars(limitUsd)}</span>}
+        </span>
+      </header>
+      <ul>
+        {gates.map((gate) => (
+          <GateRow key={gate.sessionId} gate={gate} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const formatCost = ({ costUsd, unpriced }: RunLine['cost']): string =>
+  costUsd === 0 && unpriced > 0 ? 'no price known' : formatDollars(costUsd);
+
+/** Larger numbers of tasks are shown as words only. */
+const MOST_STEPS = 12;
+
+const STEP_CLASSES: Readonly<Record<TaskProgress, string>> = {
+  done: 'done',
+  now: 'now',
+  asks: 'ask',
+  failed: 'bad',
+  'to come': '',
+};
+
+const Steps = ({ tasks }: { readonly tasks: readonly TaskProgress[] }) =>
+  tasks.length > MOST_STEPS ? null : (
+    <span class="steps hide-s" aria-hidden="true">
+      {tasks.map((task, at) => (
+        <i key={at} class={STEP_CLASSES[task]} />
+      ))}
+    </span>
+  );
+
 function GateRow({ gate }: { readonly gate: WaitingLine }) {
+  const { kind, about, asks, facts, size, openedAt, threadId, sessionId } = gate;
+  const isBad = kind === 'task_failure' || kind === 'baseline' || kind === 'recursion_limit';
   return (
     <li>
-      <a class="row" href={gateHref(gate.threadId, gate.sessionId)}>
-        <strong>{gate.about}</strong>
-        <span class="grow">
-          {gate.title}
-          {gate.message !== '' && <span class="quiet asked"> {gate.message}</span>}
+      <a class="item" href={gateHref(threadId, sessionId)}>
+        <span class={`kind ${isBad ? 'bad' : ''}`}>
+          <Icon name={kindIcon(kind)} />
         </span>
-        <span class="quiet">{gate.threadId}</span>
-        <span class="quiet">{gate.behind} behind it</span>
-        <span class="quiet number">{formatDollars(gate.cost.costUsd)}</span>
-        <span class="quiet number">
-          <Ago at={gate.openedAt} />
+        <span class="item-main">
+          <span class="item-title">
+            <span class={`what ${isBad ? 'bad' : ''}`}>{about}</span> <b>{asks}</b>
+          </span>
+          <FactWords facts={facts} />
+        </span>
+        <span class="item-size">
+          {typeof size === 'object' && size !== null ? <Lines {...size} /> : size}
+        </span>
+        <span class="item-age">
+          <Ago at={openedAt} />
         </span>
       </a>
     </li>
   );
 }
 
+/** Runs that a process executes now. */
+function Driven({ runs }: { readonly runs: readonly RunLine[] }) {
+  if (runs.length === 0) return null;
+  return (
+    <section>
+      <h2 class="h2 side-h">
+        <span class="livedot">Running now</span> <span class="q3">{runs.length}</span>
+      </h2>
+      <ul class="panel cards-list">
+        {runs.map((run) => (
+          <li key={run.id}>
+            <a class="run-card" href={runHref(run.id)}>
+              <span class="row">
+                <b class="grow">{run.title}</b>
+                <span class="q3 cost">{formatCost(run.cost)}</span>
+              </span>
+              <span class="q2">
+                {run.id}
+                {run.tasks.total > 0 &&
+                  `, ${run.tasks.completed} of ${formatNumbered(run.tasks.total, 'task')}`}
+              </span>
+              {run.running !== null && (
+                <span class="live-line">
+                  <span class="chip live">{run.running.step ?? run.running.node}</span>
+                  <span class="grow q2">{run.running.task ?? ''}</span>
+                  <Clock since={run.running.since} />
+                </span>
+              )}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Stopped({ runs }: { readonly runs: readonly RunLine[] }) {
+  if (runs.length === 0) return null;
+  return (
+    <section>
+      <h2 class="h2 side-h">
+        Stopped <span class="q3">{runs.length}</span>
+      </h2>
+      <ul class="panel cards-list">
+        {runs.map((run) => (
+          <li key={run.id}>
+            <div class="run-card">
+              <a class="row item" href={runHref(run.id)}>
+                <b class="grow">{run.title}</b>
+                <span class="q3">
+                  <Ago at={run.updatedAt} />
+                </span>
+              </a>
+              <span class="q2">{whyStopped(run)}</span>
+              {run.status !== 'dead_letter' && (
+                <GoOn run={run.id} label={run.status === 'waiting' ? 'Go on' : 'Resume'} />
+              )}
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** The recorded reason; a driver that died could not record one. */
+const whyStopped = ({ status, reason }: RunLine): string =>
+  reason ??
+  (status === 'running'
+    ? 'Its process has ended. Nothing is lost; it goes on where it was.'
+    : status === 'waiting'
+      ? 'What was asked is decided. No process drives the run.'
+      : '');
+
+function Newest({ view }: { readonly view: RunsView }) {
+  return (
+    <section>
+      <h2 class="h2 side-h">Newest runs</h2>
+      {view.runs.length === 0 ? <p class="q3">There are no runs yet.</p> : <RunPage view={view} />}
+    </section>
+  );
+}
+
+/** A later page of the gates that wait. */
+export function Waiting({ view }: { readonly view: WaitingView }) {
+  return (
+    <div class="inbox alone">
+      <div class="col">
+        <WaitingHead view={view} />
+        <Groups view={view} />
+        <ToInbox />
+      </div>
+    </div>
+  );
+}
+
+/** A later page of the runs. */
+export function Runs({ view }: { readonly view: RunsView }) {
+  return (
+    <div class="inbox alone">
+      <div class="col">
+        <h1 class="title">Older runs</h1>
+        <RunPage view={view} />
+        <ToInbox />
+      </div>
+    </div>
+  );
+}
+
+const ToInbox = () => (
+  <p>
+    <a class="btn quiet" href={inboxHref}>
+      <Icon name="inbox" />
+      Inbox
+    </a>
+  </p>
+);
+
 function RunPage({ view: { runs, nextRuns } }: { readonly view: RunsView }) {
   return (
     <>
-      <RunRows runs={runs} />
+      <ul class="panel fin">
+        {runs.map((run) => (
+          <RunRow key={run.id} run={run} />
+        ))}
+      </ul>
       {nextRuns !== null && (
-        <a class="row more" href={olderRunsHref(nextRuns)}>
+        <a class="btn more" href={olderRunsHref(nextRuns)}>
           Older runs
         </a>
       )}
@@ -100,33 +374,29 @@ function RunPage({ view: { runs, nextRuns } }: { readonly view: RunsView }) {
   );
 }
 
-function RunRows({ runs }: { readonly runs: readonly RunLine[] }) {
+const ENDS: Readonly<Record<string, readonly [IconName, string]>> = {
+  completed: ['check', 'ok'],
+  failed: ['cross', 'bad'],
+  dead_letter: ['cross', 'bad'],
+  cancelled: ['cross', 'q3'],
+  waiting: ['clock', 'wait'],
+  running: ['play', 'q3'],
+};
+
+function RunRow({ run: { id, title, status, cost, updatedAt } }: { readonly run: RunLine }) {
+  const [icon, tone] = ENDS[status] ?? (['pause', 'q3'] as const);
   return (
-    <ul class="rows">
-      {runs.map((run) => (
-        <li key={run.id}>
-          <a class="row" href={runHref(run.id)}>
-            <Status value={run.status} />
-            <span class="grow">
-              {run.title} <span class="quiet">{whyStopped(run)}</span>
-            </span>
-            {run.tasks.total > 0 && (
-              <span class="quiet number">
-                {run.tasks.completed}/{run.tasks.total} tasks
-              </span>
-            )}
-            <span class="quiet number">{formatDollars(run.cost.costUsd)}</span>
-            <span class="quiet number">
-              <Ago at={run.updatedAt} />
-            </span>
-          </a>
-        </li>
-      ))}
-    </ul>
+    <li>
+      <a class="item" href={runHref(id)}>
+        <Icon name={icon} tone={tone} />
+        <span class="grow">
+          {title} <Status value={status} />
+        </span>
+        <span class="q3 nw">{formatCost(cost)}</span>
+        <span class="q3 nw">
+          <Ago at={updatedAt} />
+        </span>
+      </a>
+    </li>
   );
 }
-
-/** Recorded data; of a driver that has died, nobody could record it. */
-const whyStopped = ({ status, reason, driver }: RunLine): string =>
-  reason ??
-  (status === 'running' && driver === null ? 'its process has died: resume it with devs resume' : '');

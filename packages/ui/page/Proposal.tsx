@@ -1,18 +1,16 @@
 import { useSignal } from '@preact/signals';
-import type { Documents, PlanArtifact, Review, ShownDocument, ShownTask } from './artifacts.ts';
-import { decidedDocumentsFirst, isDocuments, isPlan, isReview } from './artifacts.ts';
+import type { Documents, PlanArtifact, ShownDocument, ShownTask } from './artifacts.ts';
+import { decidedDocumentsFirst, isDocuments, isPlan } from './artifacts.ts';
 import { CommentedLine, CommentedMarkdown, SourceLines } from './gate/Commented.tsx';
 import { useGate } from './gate/gateOnPage.ts';
 import { PlanPicture } from './graph/PlanPicture.tsx';
 import { Markdown } from './Markdown.tsx';
-import { Section } from './parts.tsx';
 import { taskTag } from './words.ts';
 
 /** What is decided on. */
 export function Proposal({ artifact }: { readonly artifact: unknown }) {
   if (isDocuments(artifact)) return <DocumentsView shown={artifact} />;
   if (isPlan(artifact)) return <PlanView plan={artifact} />;
-  if (isReview(artifact)) return <ReviewView review={artifact} />;
   return <AsPrinted text={typeof artifact === 'string' ? artifact : JSON.stringify(artifact, null, 2)} />;
 }
 
@@ -29,7 +27,7 @@ function DocumentsView({ shown: { documents, unknownFiles = [] } }: { readonly s
   return (
     <>
       {unknownFiles.length > 0 && (
-        <p class="warning">Named but not in the repository: {unknownFiles.join(', ')}</p>
+        <p class="wait">Named but not in the repository: {unknownFiles.join(', ')}</p>
       )}
       {decidedDocumentsFirst(documents).map((document) => (
         <DocumentView key={document.title} document={document} />
@@ -41,21 +39,22 @@ function DocumentsView({ shown: { documents, unknownFiles = [] } }: { readonly s
 function DocumentView({ document: { type, title, content, version } }: { readonly document: ShownDocument }) {
   const isSource = useSignal(false);
   return (
-    <article>
-      <header>
+    <article class="doc panel" data-section data-place-of={type} tabIndex={-1}>
+      <header class="doc-h">
         <h2>{title}</h2>
-        <span class="quiet">
+        <span class="q3">
           {type}, version {version}
         </span>
+        <span class="grow" />
         <button
           type="button"
-          class="plain"
+          class="btn quiet sm"
           aria-pressed={isSource.value}
           onClick={() => {
             isSource.value = !isSource.value;
           }}
         >
-          Show source
+          Source
         </button>
       </header>
       {isSource.value ? (
@@ -73,24 +72,26 @@ function PlanView({ plan: { requirements, epics, tasks } }: { readonly plan: Pla
     <>
       <PlanPicture tasks={tasks} />
       {epics.map(({ epicId, name, description }) => (
-        <Section key={epicId} title={name}>
+        <section key={epicId}>
+          <h2 class="doc-h">{name}</h2>
           <Markdown text={description} />
-          <div class="cards">
-            {tasks
-              .filter((task) => task.epicId === epicId)
-              .sort((a, b) => taskTag(a.taskId).localeCompare(taskTag(b.taskId), 'en', { numeric: true }))
-              .map((task) => (
-                <TaskCard key={task.taskId} task={task} names={names} />
-              ))}
-          </div>
-        </Section>
+          {tasks
+            .filter((task) => task.epicId === epicId)
+            .sort((a, b) => taskTag(a.taskId).localeCompare(taskTag(b.taskId), 'en', { numeric: true }))
+            .map((task) => (
+              <TaskCard key={task.taskId} task={task} names={names} />
+            ))}
+        </section>
       ))}
-      <Section title="Requirements">
-        <dl class="requirements">
+      <section data-section tabIndex={-1} aria-labelledby="requirements-h">
+        <h2 class="doc-h" id="requirements-h">
+          Requirements
+        </h2>
+        <dl class="requirements panel">
           {requirements.map(({ requirementId, externalId, description }) => (
             <div key={requirementId}>
               <dt>{externalId}</dt>
-              <dd>
+              <dd class="lines">
                 <CommentedLine place={externalId} line={1} text={description}>
                   {description}
                 </CommentedLine>
@@ -98,7 +99,7 @@ function PlanView({ plan: { requirements, epics, tasks } }: { readonly plan: Pla
             </div>
           ))}
         </dl>
-      </Section>
+      </section>
     </>
   );
 }
@@ -113,33 +114,43 @@ function TaskCard({
   const { taskId, name, description, dependsOn, requirementIds, acceptanceCriteria, kind, checkedBy } = task;
   const label = taskTag(taskId);
   return (
-    <article class="card">
+    <article class="card task panel lines" data-section data-place-of={label} tabIndex={-1}>
       <CommentedLine place={label} line={1} text={name}>
         <header>
-          <strong class="number">{label}</strong>
-          <h3>{name}</h3>
+          <h3>
+            <span class="tid">{label}</span> {name}
+          </h3>
+          <span class="reqs">
+            {dependsOn.length === 0 ? (
+              <span class="chip">first</span>
+            ) : (
+              <span class="chip">after {dependsOn.map(taskTag).join(', ')}</span>
+            )}
+            {requirementIds.map((id) => (
+              <span key={id} class="chip">
+                {names.get(id) ?? id}
+              </span>
+            ))}
+            {kind === 'behaviour-kept' && <span class="chip">behaviour kept</span>}
+            {kind === 'checked-by' && <span class="chip">checked by {checkedBy}</span>}
+          </span>
         </header>
       </CommentedLine>
       <CommentedMarkdown place={label} text={description} after={1} />
       {acceptanceCriteria.length > 0 && (
-        <ul class="criteria">
-          {linesAfter(`${name}\n${description}`, acceptanceCriteria).map(({ line, text }) => (
-            <li key={line}>
-              <CommentedLine place={label} line={line} text={text}>
-                {text}
-              </CommentedLine>
-            </li>
-          ))}
-        </ul>
+        <>
+          <p class="sub">Done when</p>
+          <ul class="criteria">
+            {linesAfter(`${name}\n${description}`, acceptanceCriteria).map(({ line, text }) => (
+              <li key={line}>
+                <CommentedLine place={label} line={line} text={text}>
+                  {text}
+                </CommentedLine>
+              </li>
+            ))}
+          </ul>
+        </>
       )}
-      <footer class="quiet">
-        {dependsOn.length > 0 && <span>after {dependsOn.map(taskTag).join(', ')}</span>}
-        {requirementIds.length > 0 && (
-          <span>{requirementIds.map((id) => names.get(id) ?? id).join(', ')}</span>
-        )}
-        {kind === 'behaviour-kept' && <span>behaviour kept</span>}
-        {kind === 'checked-by' && <span>checked by {checkedBy}</span>}
-      </footer>
     </article>
   );
 }
@@ -152,77 +163,4 @@ function linesAfter(above: string, texts: readonly string[]) {
     line += text.split('\n').length;
     return own;
   });
-}
-
-/** A criterion is a line, and what shows it is the next one. */
-function criteriaLines(name: string, criteria: Review['tasks'][number]['criteria']) {
-  const texts = criteria.map(({ criterion, shownBy }) => [criterion, ...(shownBy === null ? [] : [shownBy])]);
-  const lines = linesAfter(
-    name,
-    texts.map((each) => each.join('\n')),
-  );
-  return criteria.map((each, at) => ({ ...each, line: lines[at]?.line ?? 1 }));
-}
-
-function ReviewedCard({ task }: { readonly task: Review['tasks'][number] }) {
-  const { taskId, name, criteria, losses = [] } = task;
-  return (
-    <article class="card">
-      <header>
-        <strong class="number">{taskTag(taskId)}</strong>
-        <h3>{name}</h3>
-      </header>
-      <ul class="criteria">
-        {criteriaLines(name, criteria).map(({ line, criterion, shownBy }) => (
-          <li key={line}>
-            <CommentedLine
-              place={taskTag(taskId)}
-              line={line}
-              text={criterion}
-              isOf={(at) => at === line || at === line + 1}
-            >
-              {criterion} <span class="quiet">{shownBy ?? 'no evidence named'}</span>
-            </CommentedLine>
-          </li>
-        ))}
-      </ul>
-      {losses.map(({ path, words }) => (
-        <p key={words} class="warning">
-          {path === null ? '' : `${path}: `}
-          {words}
-        </p>
-      ))}
-    </article>
-  );
-}
-
-function ReviewView({ review: { epicName, tasks, range, check, rejections } }: { readonly review: Review }) {
-  return (
-    <>
-      {epicName !== null && <h2>{epicName}</h2>}
-      {tasks.map((task) => (
-        <ReviewedCard key={task.taskId} task={task} />
-      ))}
-      {rejections.map(({ by, at, feedback }) => (
-        <blockquote key={at} class="feedback">
-          <p>{feedback}</p>
-          <footer class="quiet">rejected by {by}</footer>
-        </blockquote>
-      ))}
-      <p class="meta">
-        {range.total.files} files, <span class="added">+{range.total.added}</span>{' '}
-        <span class="removed">-{range.total.removed}</span>
-      </p>
-      {check === null ? (
-        <p class="warning">The checks were not run on this exact commit.</p>
-      ) : (
-        <details open={!check.passed}>
-          <summary>
-            checks {check.passed ? 'passed' : 'FAILED'}: <code>{check.command}</code>
-          </summary>
-          <pre class="artifact">{check.output}</pre>
-        </details>
-      )}
-    </>
-  );
 }

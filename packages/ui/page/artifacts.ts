@@ -53,7 +53,15 @@ export interface Review {
     }[];
     readonly total: { readonly files: number; readonly added: number; readonly removed: number };
   };
-  readonly check: { readonly command: string; readonly passed: boolean; readonly output: string } | null;
+  readonly check: {
+    readonly command: string;
+    readonly passed: boolean;
+    readonly output: string;
+    /** Each named check, where there are several. */
+    readonly parts?: readonly { readonly name: string; readonly passed: boolean }[];
+    /** Counts of cases; absent if the runner does not report them. */
+    readonly cases?: { readonly passed: number; readonly failed: number; readonly skipped: number };
+  } | null;
   readonly rejections: readonly { readonly by: string; readonly at: string; readonly feedback: string }[];
 }
 

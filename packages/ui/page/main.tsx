@@ -5,6 +5,7 @@ import { get, keepSecret, post, takeCode } from './api.ts';
 import { keepDraftsWhenLeft } from './gate/gateOnPage.ts';
 import { listenToKeys } from './keys.ts';
 import { follow, followAddress, type Me, me, screen, toErrorView, waitingCount } from './state.ts';
+import { screenTitle } from './TopBar.tsx';
 
 async function signIn(): Promise<void> {
   const code = takeCode();
@@ -13,7 +14,9 @@ async function signIn(): Promise<void> {
 }
 
 effect(() => {
-  document.title = waitingCount.value > 0 ? `(${waitingCount.value}) devs` : 'devs';
+  const waiting = waitingCount.value;
+  document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${screenTitle(screen.value)}`;
+  document.querySelector('link[rel=icon]')?.setAttribute('href', `icon.svg?waiting=${Math.min(waiting, 99)}`);
 });
 render(<App />, document.body);
 try {

@@ -2,7 +2,7 @@ import { effect, signal } from '@preact/signals';
 import type { ErrorView } from '../src/http/errors.ts';
 import type { ShownGateView } from '../src/views/gateView.ts';
 import type { InboxView, RunsView, WaitingView } from '../src/views/inboxView.ts';
-import type { RunView } from '../src/views/runView.ts';
+import type { ShownRunView } from '../src/views/runView.ts';
 import { ApiError, gatePath, get, readChanges, runPath } from './api.ts';
 import { type PageRoute, parseRoute } from './place.ts';
 
@@ -23,6 +23,9 @@ const AGAIN_MS = 1_000;
 export interface Me {
   readonly by: { readonly id: string };
   readonly isReadOnly: boolean;
+  /** Whether the page may execute runs, and start them. */
+  readonly canDrive: boolean;
+  readonly canStart: boolean;
 }
 
 /** What is shown, each with the place it is of: an answer that comes late for another one is dropped. */
@@ -31,14 +34,16 @@ export type ScreenState =
   | { readonly kind: 'inbox'; readonly view: InboxView }
   | { readonly kind: 'waiting'; readonly view: WaitingView }
   | { readonly kind: 'runs'; readonly view: RunsView }
-  | { readonly kind: 'run'; readonly view: RunView }
+  | { readonly kind: 'run'; readonly view: ShownRunView }
   | { readonly kind: 'gate'; readonly view: ShownGateView }
   | { readonly kind: 'error'; readonly error: ErrorView };
 
 export const screen = signal<ScreenState>({ kind: 'loading' });
 export const me = signal<Me | null>(null);
-/** Open gates of all runs; in the title. */
+/** Open gates of all runs; in the title and on the icon. */
 export const waitingCount = signal(0);
+/** Runs that a process drives. */
+export const runningCount = signal(0);
 /** Why what is shown may be old; `null` while the server tells what is new. */
 export const offline = signal<ErrorView | null>(null);
 
@@ -74,17 +79,20 @@ async function loadScreen(at: PageRoute): Promise<ScreenState> {
     const view = await get<WaitingView>(`api/gates?after=${encodeURIComponent(at.after)}`);
     return { kind: 'waiting', view: noteTotal(view) };
   }
-  noteTotal(await get<Pick<WaitingView, 'total'>>('api/waiting'));
+  noteTotal(await get<Counts>('api/waiting'));
   if (at.kind === 'runs') {
     return { kind: 'runs', view: await get<RunsView>(`api/runs?after=${encodeURIComponent(at.after)}`) };
   }
-  if (at.kind === 'run') return { kind: 'run', view: await get<RunView>(runPath(at.run)) };
+  if (at.kind === 'run') return { kind: 'run', view: await get<ShownRunView>(runPath(at.run)) };
   const path = gatePath({ threadId: at.run, sessionId: at.gate });
   return { kind: 'gate', view: await get<ShownGateView>(path) };
 }
 
-function noteTotal<View extends Pick<WaitingView, 'total'>>(view: View): View {
+type Counts = Pick<WaitingView, 'total' | 'running'>;
+
+function noteTotal<View extends Counts>(view: View): View {
   waitingCount.value = view.total;
+  runningCount.value = view.running;
   return view;
 }
 

@@ -8,6 +8,9 @@ export function formatTime(iso: string): string {
   return `${day} ${two(at.getHours())}:${two(at.getMinutes())}`;
 }
 
+/** `13:50:22`, in the person's own time. */
+export const formatClock = (iso: string): string => new Date(iso).toTimeString().slice(0, 8);
+
 const STEPS = [
   [86_400, 'd'],
   [3_600, 'h'],
@@ -21,9 +24,15 @@ export function formatAgo(iso: string, now: number = Date.now()): string {
   return step === undefined ? 'now' : `${Math.floor(seconds / step[0])} ${step[1]}`;
 }
 
+/** `3 h ago`, `just now`. */
+export function formatSince(iso: string, now: number = Date.now()): string {
+  const ago = formatAgo(iso, now);
+  return ago === 'now' ? 'just now' : `${ago} ago`;
+}
+
 export const formatDollars = (usd: number): string => `$${usd.toFixed(2)}`;
 
-export const shortHash = (hash: string): string => hash.slice(0, 12);
+export const shortHash = (hash: string): string => hash.slice(0, 8);
 
 /** `T4`, as people count tasks. */
 export const taskTag = (taskId: string): string => {
@@ -80,3 +89,7 @@ export const formatCommentCount = (count: number): string =>
 
 /** Of what has no name, all of it is meant. */
 export const formatPlaceName = (place: string): string => (place === '' ? 'the gate' : place);
+
+/** `1 task`, `3 tasks`. */
+export const formatNumbered = (count: number, noun: string): string =>
+  `${formatCount(count)} ${count === 1 ? noun : noun.endsWith('s') ? `${noun}es` : `${noun}s`}`;

@@ -1,12 +1,20 @@
 import type { Principal } from '@devs/core';
+import { Hono } from 'hono';
 import { DraftFolder } from './drafts/DraftFolder.ts';
+import { type DriveRun, PageDrives } from './drives/PageDrives.ts';
 import { errorResponse, UiError } from './http/errors.ts';
 import { requestRefusal } from './http/guard.ts';
-import { findRoute } from './http/router.ts';
-import { type ReadAsset, type Route, type RouteContext, readBuiltAsset } from './routes/Route.ts';
+import {
+  type ReadAsset,
+  type Route,
+  type RouteContext,
+  type RouteRequest,
+  readBuiltAsset,
+  type StartRun,
+} from './routes/Route.ts';
 import { ROUTES } from './routes/routes.ts';
 import { ChangeFeed } from './state/ChangeFeed.ts';
-import { type Asking, RunsPlace, type RunsPlaceOptions } from './state/RunsPlace.ts';
+import { type AskingOf, askingFor, RunsPlace, type RunsPlaceOptions } from './state/RunsPlace.ts';
 import type { ReadCommit, ReadGateCode } from './views/gateCode.ts';
 import type { WithRewindable } from './views/rewindView.ts';
 
@@ -28,14 +36,23 @@ export interface UiOptions extends RunsPlaceOptions {
    * @defaultValue runs with agents cannot be rewound here
    */
   readonly rewinding?: WithRewindable;
+  /** Let people execute runs from the page. A person needs the right to decide. @defaultValue false */
+  readonly drive?: boolean;
+  /** Executes a run for `drive`. @defaultValue with the agents, workspace and checks of `asking` */
+  readonly driving?: DriveRun;
+  /** Starts a run from a brief, for `drive`; returns its id. @defaultValue runs are started elsewhere */
+  readonly starting?: StartRun;
   /**
    * Folder for drafts, one file each, readable by its owner only.
    *
    * @defaultValue drafts last as long as the tab
    */
   readonly drafts?: string;
-  /** Agents that answer questions about their work, within the runs' budgets. @defaultValue questions are unavailable */
-  readonly asking?: Asking;
+  /**
+   * Agents that answer questions about their work, within the runs' budgets: the same for all runs, or a function of the run.
+   * @defaultValue questions are unavailable
+   */
+  readonly asking?: AskingOf;
   /** Exchanges a one-time code for a session secret; see `OneTimeCodes`. @defaultValue without codes */
   readonly signIn?: (code: string) => string | null;
   /** The files of the page. @defaultValue those of this package */
@@ -43,11 +60,19 @@ export interface UiOptions extends RunsPlaceOptions {
 }
 
 /** Answers a request of the page. It does not reject. */
-export type UiHandler = (request: Request) => Promise<Response>;
+export interface UiHandler {
+  (request: Request): Promise<Response>;
+  /** Stops the runs that the page executes at their next safe point, and waits for that. */
+  close(): Promise<void>;
+  /** Stops them at once. */
+  abort(): void;
+}
 
 /**
  * Creates the page as a handler for any server. It reads one state file or a cluster and records decisions of the
- * people that `identify` returns. It executes no run and keeps nothing open while the page is closed.
+ * people that `identify` returns. It executes runs only with `drive`.
+ *
+ * @throws TypeError for `drive` without a way to execute a run.
  *
  * @example
  * ```ts
@@ -72,9 +97,13 @@ export function createUi({
   signIn,
   drafts: folder,
   asking,
+  drive = false,
+  driving,
+  starting,
   ...at
 }: UiOptions): UiHandler {
   const place = new RunsPlace(at);
+  const drives = drive ? new PageDrives(driving ?? withAgents(place, asking)) : undefined;
   const drafts = folder === undefined ? undefined : new DraftFolder(folder);
   const deps: RouteContext = {
     ...{
@@ -82,43 +111,77 @@ export function createUi({
       feed: new ChangeFeed(place),
       readCode,
       readCommit,
+      code: at.code,
       readAsset,
       signIn,
       isReadOnly,
       drafts,
       asking,
+      drives,
+      starting: drive ? starting : undefined,
     },
     rewinding: rewinding ?? ((id, work) => place.write(async (devs) => work(await devs.run(id)))),
   };
+  const answer = async (route: Route, asked: RouteRequest): Promise<Response> => {
+    if (route.access === 'open') return route.handle(asked, deps);
+    const by = await identify(asked.request);
+    if (by === null) throw unknownPerson();
+    if (route.access === 'decide' && isReadOnly) throw readsOnly();
+    return route.handle(asked, { ...deps, by });
+  };
+  const routes = routesBelow(base, answer);
   const known = new Set(hosts);
-  return async (request) => {
+  const handle = async (request: Request): Promise<Response> => {
     try {
       const refusal = requestRefusal(request, known);
       if (refusal !== null) throw refusalError(refusal);
-      const { route, params } = routeOf(request, base);
-      if (route.access === 'open') return await route.handle({ request, params }, deps);
-      const by = await identify(request);
-      if (by === null) throw unknownPerson();
-      if (route.access === 'decide' && isReadOnly) throw readsOnly();
-      return await route.handle({ request, params }, { ...deps, by });
+      return await routes.fetch(request);
     } catch (error) {
       return errorResponse(error);
     }
   };
+  return Object.assign(handle, {
+    close: async () => drives?.drain(),
+    abort: () => drives?.abort(),
+  });
 }
 
-function routeOf(
-  { method, url }: Request,
-  base: string,
-): { route: Route; params: Readonly<Record<string, string>> } {
-  const { pathname } = new URL(url);
-  const path = pathname.startsWith(`${base}/`) ? pathname.slice(base.length) : '';
-  const found = findRoute(ROUTES, method, path);
-  if (found.kind === 'route') return found;
-  const [status, code] = found.kind === 'nothing' ? [404, 'NOT_FOUND'] : [405, 'METHOD_REFUSED'];
-  const remedy = 'Go back to the inbox.';
-  throw new UiError(Number(status), { code: String(code), message: 'Page not found.', remedy });
+/** @throws TypeError without agents. */
+function withAgents(place: RunsPlace, asking: AskingOf | undefined): DriveRun {
+  if (asking === undefined)
+    throw new TypeError('createUi: `drive` needs `driving`, or the agents of `asking`.');
+  return async (run, stop) =>
+    place.ask(await askingFor(asking, run), async (devs) => (await devs.run(run)).resume(stop));
 }
+
+/** All paths. Hono answers HEAD by GET and drops the body; the stream of changes would stay open. */
+function routesBelow(base: string, answer: (route: Route, asked: RouteRequest) => Promise<Response>): Hono {
+  const app = new Hono({ getPath: ({ url }) => pathBelow(base, new URL(url)) });
+  app.onError((error) => errorResponse(error));
+  app.notFound(() => errorResponse(noPage(404, 'NOT_FOUND')));
+  for (const route of ROUTES) {
+    app.on(route.method, route.path, (c) => {
+      if (c.req.raw.method === 'HEAD') throw noPage(405, 'METHOD_REFUSED');
+      return answer(route, { request: c.req.raw, params: c.req.param() });
+    });
+  }
+  for (const { path } of ROUTES) app.all(path, () => errorResponse(noPage(405, 'METHOD_REFUSED')));
+  return app;
+}
+
+/** The part of a path below `base`; empty for other paths and for paths that cannot be decoded. */
+function pathBelow(base: string, { pathname }: URL): string {
+  if (!pathname.startsWith(`${base}/`)) return '';
+  try {
+    decodeURIComponent(pathname);
+    return pathname.slice(base.length);
+  } catch {
+    return '';
+  }
+}
+
+const noPage = (status: 404 | 405, code: 'NOT_FOUND' | 'METHOD_REFUSED'): UiError =>
+  new UiError(status, { code, message: 'Page not found.', remedy: 'Go back to the inbox.' });
 
 const refusalError = ({ status, code, message }: NonNullable<ReturnType<typeof requestRefusal>>): UiError =>
   new UiError(status, { code, message, remedy: 'Open the link that devs ui printed.' });

@@ -31,10 +31,10 @@ describe('the handler, mounted', () => {
     const { gates, runs } = (await (await ask('/inbox/api/inbox')).json()) as InboxView;
     expect(runs).toMatchObject([{ id: 'shop', title: 'Shop', openGates: 1, tasks: { total: 0 } }]);
     expect(gates).toMatchObject([
-      { about: 'Design', threadId: 'shop', title: 'Shop', behind: 'its plan and tasks' },
+      { about: 'Design', threadId: 'shop', title: 'Shop', asks: 'Is this the design?', tasks: [] },
     ]);
     expect(gates[0]?.cost).toEqual((await run.status()).cost);
-    expect(await (await ask('/inbox/api/waiting')).json()).toEqual({ total: 1 });
+    expect(await (await ask('/inbox/api/waiting')).json()).toEqual({ total: 1, running: 0 });
     const gate = await (await ask(`/inbox/api/runs/shop/gates/${gates[0]?.sessionId}`)).json();
     expect(gate).toMatchObject({
       isOpen: true,
@@ -56,7 +56,7 @@ describe('the handler, mounted', () => {
     const shown = await (await ask('/inbox/api/runs/shop')).json();
     expect(shown).toMatchObject({
       id: 'shop',
-      past: [{ said: 'rejected' }],
+      past: [{ said: 'sent back' }],
       spending: { tasks: [{ name: 'run' }] },
     });
     const { gates: open, ...status } = await run.status();
@@ -100,7 +100,7 @@ describe('the handler, mounted', () => {
     const all = [...first.gates, ...rest.gates];
     expect(new Set(all.map(({ threadId }) => threadId)).size).toBe(60);
     expect(all.map(({ openedAt }) => openedAt)).toEqual(all.map(({ openedAt }) => openedAt).sort());
-    expect(first.gates[0]).toMatchObject({ behind: 'the rest of the run', message: 'Go on?' });
+    expect(first.gates[0]).toMatchObject({ asks: 'Go on?', message: 'Go on?' });
   });
 
   test('answers as the command line does where it cannot do what was asked', async ({ dir }) => {

@@ -68,7 +68,7 @@ describe('the page over a cluster', () => {
     const { read } = mounted();
     const { gates, runs: lines, total, stopped } = await read<InboxView>('/api/inbox');
     expect(gates).toMatchObject([
-      { threadId: 'one', title: 'one', about: 'Design', behind: 'its plan and tasks' },
+      { threadId: 'one', title: 'one', about: 'Design', asks: 'Is this the design?' },
       { threadId: 'two' },
     ]);
     expect([total, stopped]).toEqual([2, []]);

@@ -1,7 +1,7 @@
 import type { PlanResult } from '@devs/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type DiffLine, splitRows } from '../page/diffLines.ts';
+import { type DiffLine, splitRows } from '../page/diff/diffLines.ts';
 import { blockOf, lineAnchor, lineNow, selectionAnchor } from '../page/gate/anchors.ts';
 import { buildAnswer, widgetOf } from '../page/gate/buildAnswer.ts';
 import { addTask, changeTask, dropTask, moveTask, splitList } from '../page/gate/planEdits.ts';

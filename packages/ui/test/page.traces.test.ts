@@ -100,10 +100,10 @@ describe('the page in Chromium', () => {
     const complaints = [complaintsOf(page, origin)];
 
     await page.goto(`${origin}/#code=${codes[0]}`);
-    const row = page.locator('main a.row', { hasText: 'Design' });
+    const row = page.locator('main a.item', { hasText: 'Design' });
     await row.waitFor();
     expect(page.url()).not.toContain('code');
-    expect(await page.title()).toBe('(1) devs');
+    expect(await page.title()).toBe('(1) Inbox · devs');
 
     // By keyboard, from the inbox to the words.
     await page.keyboard.press('j');
@@ -122,15 +122,15 @@ describe('the page in Chromium', () => {
         ),
     ).toEqual(['https://example.org/two']);
     expect(await article.locator('h2').first().textContent()).toContain('⟨U+202E⟩eman');
-    expect(await page.locator('#reject').isDisabled()).toBe(true);
     // By keyboard to a line, too; what was written outlives the tab.
     for (let line = 1; line <= 3; line += 1) await page.keyboard.press('j');
     await page.keyboard.press('Enter');
-    await page.locator('.comment.own textarea:focus').waitFor();
+    await page.locator('.note.own textarea:focus').waitFor();
     await page.keyboard.type('Whom do we pay?');
     await page.keyboard.press('Escape');
     await page.locator('button.at[aria-label$=" of PRD"]:focus').waitFor();
     await page.keyboard.press('r');
+    await page.locator('#words:focus').waitFor();
     await page.keyboard.type('Say less.');
     await page.getByText('saved on disk').waitFor();
     await vi.waitFor(() => expect(draftsIn(drafts)).toContain('Say less.'), SOON);
@@ -139,20 +139,23 @@ describe('the page in Chromium', () => {
     page = await browser.newPage();
     complaints.push(complaintsOf(page, origin));
     await page.goto(`${origin}/#code=${codes[1]}`);
-    await page.locator('main a.row', { hasText: 'Design' }).waitFor();
+    await page.locator('main a.item', { hasText: 'Design' }).waitFor();
     await page.goto(gateAt);
-    await page.locator('.comment.own textarea').waitFor();
-    expect(await page.locator('.comment.own textarea').inputValue()).toBe('Whom do we pay?');
-    expect(await page.locator('#words').inputValue()).toBe('Say less.');
+    await page.locator('.note.own textarea').waitFor();
+    expect(await page.locator('.note.own textarea').inputValue()).toBe('Whom do we pay?');
     await page.locator('#reject').click();
-    await page.getByText('This gate is closed').waitFor();
+    expect(await page.locator('#words').inputValue()).toBe('Say less.');
+    await page.getByRole('button', { name: 'Send back with 1 comment' }).click();
+    await page.locator('h1', { hasText: 'You sent back' }).waitFor();
+    // Where nobody drives it, the page says what to type, and waits.
+    await page.getByText('devs resume shop').waitFor();
 
     // Whoever drives the run takes it up; the page is told of it by nobody but the file.
     expect(await drive(devs)).toBe('waiting');
-    await page.getByText('Open the current gate').click();
+    await page.getByText('Review it').click();
     await page.locator('article p', { hasText: 'Shorter, because: Say less.' }).waitFor();
     expect(await page.locator('blockquote.feedback').textContent()).toContain('Say less.');
-    const answered = await page.locator('.comment.last').first().textContent();
+    const answered = await page.locator('.note.last').first().textContent();
     expect(answered).toContain('Whom do we pay?');
     expect(answered).toContain('the text has changed');
     expect(draftsIn(drafts)).toBe('');
@@ -162,14 +165,14 @@ describe('the page in Chromium', () => {
 
     for (const about of ['Design', 'Plan']) {
       await page.locator('nav a', { hasText: 'Inbox' }).click();
-      await page.locator('main a.row', { hasText: about }).first().click();
+      await page.locator('main a.item', { hasText: about }).first().click();
       const [gate] = await (await devs.run('shop')).gates();
       const button = page.locator('#approve');
       await button.waitFor();
-      expect(await button.textContent()).toContain(gate?.artifactHash.slice(0, 12));
+      expect(await page.locator('.decide .seal code').getAttribute('title')).toBe(gate?.artifactHash);
       await page.keyboard.press('a');
       await page.keyboard.press('Enter');
-      await page.getByText('This gate is closed').waitFor();
+      await page.locator('h1', { hasText: 'You approved' }).waitFor();
       await drive(devs);
     }
 
@@ -178,7 +181,7 @@ describe('the page in Chromium', () => {
     const { tasks, cost } = await (await devs.run('shop')).status();
     expect(await page.locator('main').textContent()).toContain(tasks[0]?.gitHash?.slice(0, 8));
     expect(await page.locator('.figures').textContent()).toContain(String(cost.calls));
-    expect(await page.title()).toBe('devs');
+    expect(await page.title()).toMatch(/^Shop .* · devs$/);
     expect(complaints.flat()).toEqual([]);
   });
 
@@ -192,13 +195,14 @@ describe('the page in Chromium', () => {
     const page = await (await openChromium()).newPage();
     const complaints = complaintsOf(page, origin);
     await page.goto(`${origin}/#code=${codes[0]}`);
-    await page.locator('main a.row', { hasText: 'Plan' }).click();
-    await page.getByText('Edit it yourself').click();
+    await page.locator('main a.item', { hasText: 'Plan' }).click();
+    await page.keyboard.press('e');
     await page.getByLabel('Name').first().fill('Do it well');
-    await page.locator('#edit').click();
-    await page.getByText('This gate is closed').waitFor();
+    await page.getByRole('button', { name: 'Propose this version' }).click();
+    await page.locator('h1', { hasText: 'You proposed your version' }).waitFor();
     expect(await page.locator('#approve').count()).toBe(0);
     await drive(devs);
+    await page.getByText('See it again').click();
     await page.locator('.difference tr.added', { hasText: 'Do it well' }).waitFor();
     await page.getByText('Side by side').click();
     await page.locator('.difference td.added', { hasText: 'Do it well' }).waitFor();

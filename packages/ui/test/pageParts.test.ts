@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseDiff } from '../page/diffLines.ts';
+import { parseDiff } from '../page/diff/diffLines.ts';
 import { gateHref, parseRoute, runHref } from '../page/place.ts';
 
 const DIFF = `diff --git a/a.sql b/a.sql
@@ -27,14 +27,14 @@ describe('parts of the page', () => {
         removed: 1,
         notes: [],
         lines: [
-          { kind: 'place' },
+          { kind: 'gap' },
           { kind: 'removed', text: '-- a comment that was', before: 1 },
           { kind: 'added', text: '++ a sum that is', after: 1 },
           { kind: 'same', text: 'same', before: 2, after: 2 },
           { kind: 'place' },
         ],
       },
-      { path: 'new', lines: [], notes: ['similarity index 100%', 'rename from old', 'rename to new'] },
+      { path: 'new', from: 'old', change: 'moved', lines: [], notes: [] },
     ]);
   });
 
@@ -43,7 +43,7 @@ describe('parts of the page', () => {
     expect(parseDiff(masked)).toMatchObject([
       {
         added: 1,
-        lines: [{ kind: 'place' }, { after: 1 }, { text: '[cut: there is more]' }, { kind: 'place' }],
+        lines: [{ kind: 'gap' }, { after: 1 }, { text: '[cut: there is more]' }, { kind: 'place' }],
       },
       { path: 'new' },
     ]);

@@ -8,12 +8,15 @@ import { describe, expect, onTestFinished } from 'vitest';
 import { publishing } from '../../../examples/own-graph/publishing.ts';
 import { startCluster } from '../../postgres/test/support/startCluster.ts';
 import { openShop, test, waitingRun } from './support/fixtures.ts';
-import { readers } from './support/pages.ts';
+import { type Reader, readers } from './support/pages.ts';
 
 const asReader = readers();
 
 /** What the bar of a gate says once it is closed. */
 const closedBy = (page: Page, id: string) => page.getByText(`This gate is closed: decided by human:${id}`);
+
+/** What whoever has decided a gate is shown. */
+const decided = (page: Page) => page.locator('h1', { hasText: 'You approved' });
 
 /** A run of the example at its gate: what drives it, and what it published. */
 async function waitingPost(dir: string) {
@@ -47,22 +50,23 @@ describe('people in Chromium', () => {
   test('a graph of one’s own: from the inbox to what it publishes, by keyboard alone', async ({ dir }) => {
     const { app, published } = await waitingPost(dir);
     const { page, complaints } = await asReader({ dir, file: 'posts.sqlite', id: 'ada' });
-    await page.locator('main a.row', { hasText: 'post-42' }).first().waitFor();
-    expect(await page.title()).toBe('(1) devs');
+    await page.locator('main a.item', { hasText: 'post-42' }).first().waitFor();
+    expect(await page.title()).toBe('(1) Inbox · devs');
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
     await page.locator('#approve').waitFor();
     expect(await page.locator('main').textContent()).toContain('green tea');
     await page.keyboard.press('a');
     await page.keyboard.press('Enter');
-    await closedBy(page, 'ada').waitFor();
+    await decided(page).waitFor();
     expect(published).toEqual([]);
     await app.run('post-42');
     expect(published).toHaveLength(1);
+    await page.keyboard.press('g');
     await page.keyboard.press('i');
-    await page.getByText('There are no open gates.').waitFor();
-    await page.locator('main a.row .status.completed').waitFor();
-    expect(await page.title()).toBe('devs');
+    await page.getByText('Nothing waits for you').waitFor();
+    await page.locator('main a.item .status.completed').waitFor();
+    expect(await page.title()).toBe('Inbox · devs');
     expect(complaints).toEqual([]);
   });
 
@@ -75,16 +79,17 @@ describe('people in Chromium', () => {
     await run.resume();
     const ada = await asReader({ runs: cluster.runs(), id: 'ada' });
     const ben = await asReader({ runs: cluster.runs(), id: 'ben', at: '/runs/shop' });
-    await ben.page.locator('main a', { hasText: 'Design' }).first().waitFor();
-    await ada.page.locator('main a.row', { hasText: 'Design' }).first().click();
+    await ben.page.locator('main .now', { hasText: 'Design' }).first().waitFor();
+    await ada.page.locator('main a.item', { hasText: 'Design' }).first().click();
     await ada.page.locator('#approve').click();
-    await closedBy(ada.page, 'ada').waitFor();
+    await decided(ada.page).waitFor();
     expect(await run.gates()).toEqual([]);
     await run.resume();
     // The next question comes to both by itself.
-    await ben.page.locator('main a', { hasText: 'Plan' }).first().waitFor();
+    await ben.page.locator('main .now', { hasText: 'Plan' }).first().waitFor();
+    await ada.page.keyboard.press('g');
     await ada.page.keyboard.press('i');
-    await ada.page.locator('main a.row', { hasText: 'Plan' }).first().waitFor();
+    await ada.page.locator('main a.item', { hasText: 'Plan' }).first().waitFor();
     expect((await run.closedGates())[0]).toMatchObject({ principal: 'human:ada', via: 'page' });
     expect([...ada.complaints, ...ben.complaints]).toEqual([]);
     worker.close();
@@ -99,12 +104,15 @@ describe('people in Chromium', () => {
     // Not Playwright's click, which waits for a button that the other one's decision may have taken away.
     const press = (page: Page) => page.evaluate("document.querySelector('#approve')?.click()");
     await Promise.all(all.map(({ page }) => press(page)));
-    for (const { page } of all) await page.getByText('This gate is closed').waitFor();
+    const isOver = (page: Page) => decided(page).or(page.getByText('This gate is closed'));
+    for (const { page } of all) await isOver(page).waitFor();
     const closed = await run.closedGates();
     expect(closed).toMatchObject([{ status: 'decided', decision: { approved: true }, via: 'page' }]);
     const winner = closed[0]?.principal?.replace('human:', '') ?? '';
     expect(['ada', 'ben']).toContain(winner);
-    for (const { page } of all) await closedBy(page, winner).waitFor();
+    const [own, other] = winner === 'ada' ? all : all.toReversed();
+    await decided((own as Reader).page).waitFor();
+    await closedBy((other as Reader).page, winner).waitFor();
   });
 
   test('who has not seen that it was decided is told by whom, and agrees once they hear of it', async ({
@@ -113,9 +121,9 @@ describe('people in Chromium', () => {
     const { run, gate, ben, hear } = await notHearing(dir);
     await run.decide(gate as never, { approved: true, by: { kind: 'human', id: 'ada' } });
     await ben.page.locator('#approve').click();
-    const problem = ben.page.locator('form .problem');
+    const problem = ben.page.locator('.decide .problem');
     await problem.waitFor();
-    expect(await problem.textContent()).toMatch(/GATE_ALREADY_DECIDED.*ada/s);
+    expect(await problem.textContent()).toMatch(/ada.*GATE_ALREADY_DECIDED/s);
     await hear();
     await closedBy(ben.page, 'ada').waitFor();
   });
@@ -133,8 +141,8 @@ describe('people in Chromium', () => {
     await run.decide(gate as never, { action: 'edit', documents: edited, by: { kind: 'human', id: 'ada' } });
     await run.resume();
     await ben.page.locator('#approve').click();
-    await ben.page.locator('form .problem').waitFor();
-    expect(await ben.page.locator('form .problem').textContent()).toMatch(/GATE_[A-Z_]+/);
+    await ben.page.locator('.decide .problem').waitFor();
+    expect(await ben.page.locator('.decide .problem').textContent()).toMatch(/GATE_[A-Z_]+/);
     const [now] = await run.gates();
     expect(now?.artifactHash).not.toBe(gate?.artifactHash);
     expect((await run.closedGates()).filter(({ principal }) => principal === 'human:ben')).toEqual([]);
@@ -142,7 +150,7 @@ describe('people in Chromium', () => {
     await ben.page.getByText('This gate is closed').waitFor();
     await ben.page.getByText('Open the current gate').click();
     await ben.page.getByText('A clause.').first().waitFor();
-    expect(await ben.page.locator('#approve').textContent()).toContain(now?.artifactHash.slice(0, 12));
+    expect(await ben.page.locator('.decide .seal code').getAttribute('title')).toBe(now?.artifactHash);
   });
 
   test('axe finds nothing serious on a list, a run or an error, light or dark', async ({ dir }) => {
@@ -151,7 +159,7 @@ describe('people in Chromium', () => {
     const run = await devs.start({ id: 'shop', brief: '# Shop\n\nSell things.\n', gates, review: 'task' });
     await run.resume();
     const { page } = await asReader({ dir, id: 'ada' });
-    await page.locator('main a.row').first().waitFor();
+    await page.locator('main a.item').first().waitFor();
     expect(await seriousOn(page), 'inbox').toEqual([]);
     const { origin } = new URL(page.url());
     await page.goto(`${origin}/#/runs/${run.id}`);
@@ -172,7 +180,7 @@ describe('people in Chromium', () => {
     await run.resume();
     const [gate] = await run.gates();
     const { page } = await asReader({ dir, id: 'ada', at: `/runs/shop/gates/${gate?.sessionId}` });
-    await page.locator('h1', { hasText: about }).waitFor();
+    await page.locator('.head .chip', { hasText: about }).first().waitFor();
     await page.locator('#approve').waitFor();
     expect(await seriousOn(page)).toEqual([]);
   });

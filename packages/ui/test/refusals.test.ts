@@ -63,6 +63,7 @@ const CASES = ATTACKS.flatMap((attack) =>
 const lineOf = ({ method, path }: Route, { sessionId, artifactHash }: Gate): string =>
   `${method} ${path
     .replace(':run', 'shop')
+    .replace(':file', 'part.js')
     .replace(/:gate|:since/g, sessionId)
     .replace(':hash', artifactHash)}`;
 
@@ -78,14 +79,19 @@ function bodyOf({ path }: Route, { artifactHash }: Gate, code: string | undefine
     reveal: { artifactHash },
     rewind: { way: 'preview', task: 'T1' },
     stop: { stop: 'cancel' },
+    drive: {},
+    runs: { brief: '# Another' },
   };
   return bodies[path.split('/').at(-1) ?? ''] ?? {};
 }
 
 /** What is answered of a run that has no plan yet. */
 const WITHOUT_TASKS: Readonly<Record<string, number>> = {
+  // `stop` has cancelled it.
+  '/api/runs/:run/drive': 409,
   '/api/runs/:run/rewind': 409,
   '/api/runs/:run/commits/:commit': 404,
+  '/api/runs/:run/gates/:gate/files/:path': 404,
 };
 
 describe('on raw sockets', () => {
@@ -96,7 +102,16 @@ describe('on raw sockets', () => {
     const [checkpoint] = await run.checkpoints({ limit: 1 });
     const drafts = join(dir, 'drafts');
     const asking = { agents, workspace: new MemoryWorkspace(), checks: scriptedChecks() };
-    const { port, codes } = await serve(dir, { drafts, asking, rewinding: async (_id, work) => work(run) });
+    const driven: string[] = [];
+    const { port, codes } = await serve(dir, {
+      ...{ drafts, asking, rewinding: async (_id, work) => work(run) },
+      drive: true,
+      driving: async (id) => driven.push(id),
+      starting: async () => {
+        driven.push('another');
+        return 'shop';
+      },
+    });
     const pathOf = (route: Route): string =>
       lineOf(route, gate).replace(':checkpoint', checkpoint?.checkpointId ?? '');
     const ours: Sent = {
@@ -137,6 +152,7 @@ describe('on raw sockets', () => {
     expect(await run.gates(), 'nothing was decided').toHaveLength(1);
     expect(await run.exchanges(gate), 'nobody was asked').toEqual([]);
     expect(existsSync(drafts), 'nothing was written').toBe(false);
+    expect(driven, 'nothing was executed').toEqual([]);
     expect(codes, 'no code was used up by a refused request').toHaveLength(2);
 
     for (const route of ROUTES) {

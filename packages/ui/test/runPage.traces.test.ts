@@ -52,17 +52,17 @@ describe('the screens of runs in Chromium', () => {
     expect(await textOf(page, '.picture .node title')).toContain('⟨U+202E⟩eman');
     expect(await page.locator('img').count()).toBe(0);
     const figures = await textOf(page, '.figures');
-    expect(figures).toContain(`calls${cost.calls}`);
+    expect(figures).toContain(`${cost.calls} calls`);
     expect(figures).toContain(`$${cost.costUsd.toFixed(2)}`);
     expect(figures).toContain(`${cost.tokensIn.toLocaleString('en-US')} in`);
-    expect(await textOf(page, '.meta .status')).toBe(status);
+    expect(await textOf(page, '.head .status')).toBe(status);
     expect(await textOf(page, '.spending tfoot')).toContain(`all${cost.calls}`);
     await page.locator('.lane', { hasText: 'T2' }).locator('summary').click();
     await page.locator('.lane[open] li', { hasText: 'implement' }).first().waitFor();
     await page.getByLabel('Kind of events').selectOption('tasks');
     await page.locator('.log li', { hasText: 'node started' }).first().waitFor({ state: 'detached' });
     await page.locator('.log li', { hasText: 'task completed' }).first().waitFor();
-    expect(await page.title()).toBe('devs');
+    expect(await page.title()).toBe('Shop · devs');
     expect(complaints).toEqual([]);
   });
 

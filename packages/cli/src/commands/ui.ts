@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { isDevsError, Orchestrator } from '@devs/core';
 import { endingWith } from '@devs/core/internal';
+import type { UiHandler } from '@devs/ui';
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
@@ -8,6 +9,7 @@ import { resolveGate } from '../gates/resolveGate.ts';
 import { assertRuns } from '../project/openProject.ts';
 import { examples, type Session, type Start } from '../project/Session.ts';
 import { parsePort, printLink, startListening } from '../serve/listening.ts';
+import { pageDriving } from '../serve/pageDriving.ts';
 import { openPagePlace, type PagePlace } from '../serve/pagePlace.ts';
 
 interface UiFlags {
@@ -16,6 +18,8 @@ interface UiFlags {
   readonly port?: string;
   readonly file?: string;
   readonly by?: string;
+  /** Only read. */
+  readonly read?: true;
 }
 
 /** The same every time, so that an address can be kept; another one where somebody has it. */
@@ -24,15 +28,17 @@ const USUAL_PORT = 7430;
 export function addUi(program: Command, start: Start): void {
   program
     .command('ui')
-    .description('serve a page on this machine to read and decide gates; does not resume runs')
+    .description('serve a page on this machine to read and decide gates, and to execute runs')
     .argument('[place]', 'run or gate to open')
     .option('--port <number>', `port (default: ${USUAL_PORT}, or a free one)`)
     .option('--file <file>', "state file of your own graph (default: the project's)")
     .option('--by <name>', 'your name for decisions on the page (default: your user name)')
+    .option('--read', 'only read: no decisions, and no run is executed')
     .addHelpText(
       'after',
       examples(
         'devs ui',
+        'devs ui --read',
         'devs ui csv-export',
         'devs ui 3f2a91c0',
         'devs ui --port 8080',
@@ -53,29 +59,39 @@ async function serveUi({ file, ...flags }: UiFlags, session: Session): Promise<E
   }
 }
 
-async function serveAt(at: PagePlace, { place, port, by }: UiFlags, session: Session): Promise<ExitCode> {
+async function serveAt(at: PagePlace, flags: UiFlags, session: Session): Promise<ExitCode> {
+  const { place, port, by } = flags;
   const { createUi, OneTimeCodes, serveOnLoopback } = await import('@devs/ui');
   const human = humanFrom(by);
   const wanted = port === undefined ? null : parsePort(port);
   const to = place === undefined ? '' : `&at=${await pathTo(place, at, session)}`;
   // A program that starts this is told a link, too, and must not come to decide by it.
-  const readOnly = session.out.json || session.io.stdout.isTTY !== true;
+  const isTerminal = !session.out.json && session.io.stdout.isTTY === true;
+  const readOnly = flags.read === true || !isTerminal;
+  const driving = readOnly || flags.file !== undefined ? {} : pageDriving(session);
+  let ui: UiHandler | undefined;
   const handler: Parameters<typeof serveOnLoopback>[0]['handler'] = (hosts) => {
     const onCode = (code: string): void =>
       printLink({ url: `http://${hosts[0]}/#code=${code}${to}`, readOnly }, session);
     const { identify, signIn } = new OneTimeCodes({ by: human, onCode });
-    return createUi({ ...at, hosts, readOnly, identify, signIn });
+    ui = createUi({ ...at, ...driving, hosts, readOnly, identify, signIn });
+    return ui;
   };
   const served = await startListening({ wanted, usual: USUAL_PORT }, (at) =>
     serveOnLoopback({ port: at, handler }),
   );
   session.out.note(
-    `Press Ctrl-C to stop the page; runs are not affected.${readOnly ? ' Read-only: the output is not a terminal.' : ''}`,
+    `Press Ctrl-C to stop the page; ${'drive' in driving ? 'runs that it executes stop at their next safe point' : 'runs are not affected'}.${readOnly ? readOnlyNote(flags) : ''}`,
   );
   if (!session.io.signal.aborted) await once(session.io.signal, 'abort');
+  session.io.abort?.addEventListener('abort', () => ui?.abort(), { once: true });
+  await ui?.close();
   await served.close();
   return EXIT.ok;
 }
+
+const readOnlyNote = ({ read }: UiFlags): string =>
+  read === true ? ' Read-only.' : ' Read-only: the output is not a terminal.';
 
 /**
  * Where the page shows what a command line names.

@@ -91,7 +91,7 @@ const DAILY: readonly Verb[] = [
   },
   {
     usage: 'ui [options] [place]',
-    description: 'serve a page on this machine to read and decide gates; does not resume runs',
+    description: 'serve a page on this machine to read and decide gates, and to execute runs',
     load: async () => (await reading()).addUi,
   },
   {

@@ -232,7 +232,10 @@ const BESIDE: readonly Omit<PromptChoice, 'key'>[] = [
   { word: 'later', meaning: 'leave the gate open' },
 ];
 
-/** The choices at a gate, each with a letter of its word that no other has. */
+/** The letter of the page, where it is not the first free one of the word. */
+const LETTERS: Partial<Readonly<Record<PromptWord, string>>> = { talk: 'q' };
+
+/** The choices at a gate, each with its letter. */
 function promptChoices(
   kind: Gate['kind'],
   { canTalk, hides }: { readonly canTalk: boolean; readonly hides: boolean },
@@ -241,7 +244,7 @@ function promptChoices(
   const beside = BESIDE.filter(({ word }) => (word !== 'talk' || canTalk) && (word !== 'unhide' || hides));
   const taken = new Set<string>();
   return [...decisions, ...beside].map(({ word, meaning }) => {
-    const key = [...word].find((letter) => !taken.has(letter)) ?? word;
+    const key = LETTERS[word] ?? [...word].find((letter) => !taken.has(letter)) ?? word;
     taken.add(key);
     return { key, word, meaning };
   });

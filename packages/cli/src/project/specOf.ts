@@ -2,7 +2,7 @@ import { type Run, secretRegistry } from '@devs/core';
 import { REPOSITORY_URL } from '../config/ProjectConfig.ts';
 import { repositoryAround } from '../config/repositoryAround.ts';
 import { newSpec, parseSpec, type RunSpec, resumedSpec, type SpecFlags, specHere } from '../flags/runSpec.ts';
-import { acceptedConfig } from './acceptedConfig.ts';
+import { type AcceptOptions, acceptedConfig } from './acceptedConfig.ts';
 import { acceptedStateFile } from './acceptedStateFile.ts';
 import { withRuns } from './openProject.ts';
 import type { Session } from './Session.ts';
@@ -15,9 +15,14 @@ export const repositoryIn = (dir: string, { repository }: Pick<RunSpec, 'reposit
   repository !== null && !REPOSITORY_URL.test(repository) && repositoryAround(dir) === dir ? dir : repository;
 
 /** Who works on a run that is there: as it was started, where no flag says otherwise. */
-export async function specOf(id: string, flags: SpecFlags, session: Session): Promise<RunSpec> {
+export async function specOf(
+  id: string,
+  flags: SpecFlags,
+  session: Session,
+  asking: AcceptOptions = {},
+): Promise<RunSpec> {
   const { io, dir } = session;
-  await acceptedStateFile(session);
+  await acceptedStateFile(session, asking);
   const agentsRef = await withRuns(session, async (devs) => (await devs.run(id)).agentsRef());
   const recorded = parseSpec(agentsRef);
   if (recorded !== null)
@@ -25,7 +30,7 @@ export async function specOf(id: string, flags: SpecFlags, session: Session): Pr
       ...specHere(recorded, dir),
       repository: repositoryIn(dir, recorded),
     });
-  return newSpec(flags, { cwd: io.cwd, dir, config: await acceptedConfig(session) });
+  return newSpec(flags, { cwd: io.cwd, dir, config: await acceptedConfig(session, asking) });
 }
 
 /** From here on this process masks at least as broadly as the run was started to. */

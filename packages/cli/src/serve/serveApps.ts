@@ -43,7 +43,7 @@ export async function serveApps(
   const identify = identifyBy(key, page.human);
   let isDraining = false;
   const apis: ServerHandler[] = [];
-  const handler = (hosts: readonly string[]): UiHandler => {
+  const handler = (hosts: readonly string[]): ((request: Request) => Promise<Response>) => {
     const api = made(() =>
       createServer({ apps: served.apps, identify, authorize: () => true, hosts, origins }),
     );

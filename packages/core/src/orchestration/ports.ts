@@ -2,11 +2,13 @@ import type { UsageReport } from '../engine/guards/usage.ts';
 import type { Activity, OnActivity, PlanEntry } from '../events/Activity.ts';
 import type { HitlSessionKind } from '../state/gates/hitlSession.ts';
 import type {
+  CheckPart,
   CheckResult,
   Checks,
   CommitView,
   FileChange,
   FileEdit,
+  TestCase,
   Workspace,
   WorkspaceReader,
 } from './workspacePort.ts';
@@ -385,6 +387,10 @@ export interface ReviewedCheck {
   readonly exitCode: number | null;
   /** Its end. */
   readonly output: string;
+  /** Result of each named part, if there are several. */
+  readonly parts?: readonly Pick<CheckPart, 'name' | 'passed'>[];
+  /** Number of test cases by result; absent if the runner does not report them. */
+  readonly cases?: Readonly<Record<TestCase['state'], number>>;
 }
 
 export interface ReviewRejection {

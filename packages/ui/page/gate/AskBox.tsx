@@ -3,7 +3,7 @@ import type { ErrorView } from '../../src/http/errors.ts';
 import type { ShownGateView } from '../../src/views/gateView.ts';
 import { gatePath, post } from '../api.ts';
 import { Markdown } from '../Markdown.tsx';
-import { Problem, Section } from '../parts.tsx';
+import { Problem } from '../parts.tsx';
 import { load, me, toErrorView } from '../state.ts';
 
 /** What was asked and answered; and where somebody can be asked, the next question. Nothing is decided by it. */
@@ -12,17 +12,20 @@ export function AskBox({ view }: { readonly view: ShownGateView }) {
   const isAsking = canAsk && me.value?.isReadOnly === false;
   if (exchanges.length === 0 && !isAsking) return null;
   return (
-    <Section title="Questions">
+    <section class="asked" aria-label="Questions">
+      <h2 class="h2">
+        Questions <span class="q3">answers decide nothing</span>
+      </h2>
       {exchanges.map(({ question, answer, principal, answeredAt }) => (
-        <div key={answeredAt} class="comment">
+        <div key={answeredAt} class="note">
           <p>
-            <span class="quiet">{principal}:</span> {question}
+            <span class="q3">{principal}:</span> {question}
           </p>
           <Markdown text={answer} />
         </div>
       ))}
       {isAsking && <Question view={view} />}
-    </Section>
+    </section>
   );
 }
 
@@ -44,9 +47,9 @@ function Question({ view }: { readonly view: ShownGateView }) {
     isAsking.value = false;
   };
   return (
-    <>
+    <form class="ask" onSubmit={(event) => event.preventDefault()}>
       <label>
-        <span>Ask the agent without deciding. The call counts towards the budget.</span>
+        <span>Ask the agent that wrote this; the call counts towards the budget</span>
         <textarea
           id="question"
           rows={2}
@@ -59,6 +62,7 @@ function Question({ view }: { readonly view: ShownGateView }) {
       <div class="buttons">
         <button
           type="button"
+          class="btn send"
           disabled={isAsking.value || question.value.trim() === ''}
           onClick={() => void ask()}
         >
@@ -66,6 +70,6 @@ function Question({ view }: { readonly view: ShownGateView }) {
         </button>
       </div>
       {error.value !== null && <Problem error={error.value} />}
-    </>
+    </form>
   );
 }

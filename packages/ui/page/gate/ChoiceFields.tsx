@@ -1,7 +1,6 @@
 import type { GateChoice, Sum } from '../../src/views/choices.ts';
 import { MEASURES } from '../words.ts';
 import { proposedSum, type Widget, widgetOf } from './buildAnswer.ts';
-import { EditFields } from './EditFields.tsx';
 import type { GateOnPage } from './gateOnPage.ts';
 
 interface FieldsOf {
@@ -10,9 +9,11 @@ interface FieldsOf {
 }
 
 /** What is filled in for a choice, above the buttons. */
-export function ChoiceFields({ choice: { form, label }, gate }: FieldsOf) {
+export function ChoiceFields({ choice: { form }, gate }: FieldsOf) {
   switch (form?.kind) {
     case undefined:
+    case 'edit':
+    case 'proposal':
       return null;
     case 'tasks':
       return <Names kind="tasks" title="Tasks to redo" names={form.names} gate={gate} />;
@@ -29,9 +30,6 @@ export function ChoiceFields({ choice: { form, label }, gate }: FieldsOf) {
       );
     case 'value':
       return <ValueField gate={gate} />;
-    case 'edit':
-    case 'proposal':
-      return <EditFields kind={form.kind} label={label} gate={gate} />;
   }
 }
 
@@ -47,7 +45,7 @@ function Names({ kind, title, names, gate: { store } }: NamesOf) {
     <fieldset>
       <legend>
         {title}{' '}
-        <span class="quiet">({kind === 'tasks' ? 'none selected: the last one' : 'none selected: all'})</span>
+        <span class="q3">({kind === 'tasks' ? 'none selected: the last one' : 'none selected: all'})</span>
       </legend>
       {names.map((name) => (
         <label key={name} class="check">

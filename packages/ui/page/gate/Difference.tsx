@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { GateView, Version } from '../../src/views/gateView.ts';
 import { gatePath } from '../api.ts';
-import { DiffFiles } from '../DiffView.tsx';
-import { Problem } from '../parts.tsx';
+import { DiffFiles } from '../diff/DiffView.tsx';
+import { Loading, Problem } from '../parts.tsx';
 import { useView } from '../useView.ts';
 import { formatTime, shortHash } from '../words.ts';
 import { GateContext } from './gateOnPage.ts';
@@ -58,11 +58,11 @@ function formatVersion({ sessionId, artifactHash, openedAt, isOpen }: Version, v
 /** From the older one to the newer one. */
 function Changes({ view, other }: { readonly view: GateView; readonly other: string }) {
   const loaded = useView<GateView>(gatePath({ threadId: view.threadId, sessionId: other })).value;
-  if (loaded.kind === 'loading') return <p class="quiet">…</p>;
+  if (loaded.kind === 'loading') return <Loading />;
   if (loaded.kind === 'error') return <Problem error={loaded.error} />;
   const [from, to] = [loaded.view, view].toSorted((a, b) => a.openedAt.localeCompare(b.openedAt));
   const files = versionFiles(from?.artifact, to?.artifact);
-  if (files.length === 0) return <p class="quiet">The two versions are identical.</p>;
+  if (files.length === 0) return <p class="q3">The two versions are identical.</p>;
   return (
     // Nothing of another version is commented on.
     <GateContext.Provider value={null}>

@@ -1,8 +1,7 @@
 import type { DraftDocument, PlanResult } from '@devs/core';
-import { useSignal } from '@preact/signals';
 import { gatePath } from '../api.ts';
 import { decidedDocumentsFirst } from '../artifacts.ts';
-import { Problem } from '../parts.tsx';
+import { Loading, Problem } from '../parts.tsx';
 import { useView } from '../useView.ts';
 import { keptJson } from './buildAnswer.ts';
 import type { GateOnPage } from './gateOnPage.ts';
@@ -14,31 +13,18 @@ type Editable =
   | { readonly plan: PlanResult }
   | { readonly edit: unknown };
 
-interface EditFieldsOf {
-  readonly kind: 'edit' | 'proposal';
-  readonly label: string;
-  readonly gate: GateOnPage;
-}
-
-/** Read when it is opened first, and kept: what is written in it is of what was read. */
-export function EditFields({ kind, gate }: EditFieldsOf) {
-  const isWanted = useSignal(false);
+/** In the place of the artifact. It is read once, when it is opened first. */
+export function EditFields({ gate }: { readonly gate: GateOnPage }) {
   return (
-    <details
-      class="own-version"
-      onToggle={({ currentTarget }) => {
-        isWanted.value ||= currentTarget.open;
-      }}
-    >
-      <summary>{kind === 'edit' ? 'Your edited version' : 'Edit it yourself'}</summary>
-      {isWanted.value && <ReadFields gate={gate} />}
-    </details>
+    <section class="own-version" aria-label="Your version">
+      <ReadFields gate={gate} />
+    </section>
   );
 }
 
 function ReadFields({ gate }: { readonly gate: GateOnPage }) {
   const loaded = useView<Editable>(`${gatePath(gate.view)}/edit`).value;
-  if (loaded.kind === 'loading') return null;
+  if (loaded.kind === 'loading') return <Loading />;
   if (loaded.kind === 'error') return <Problem error={loaded.error} />;
   return <Fields shown={loaded.view} gate={gate} />;
 }

@@ -34,9 +34,12 @@ export function Hidden({ view, count }: { readonly view: GateView; readonly coun
         {lost > 0 && ` ${lost} of them cannot be shown: approve in a terminal with --with-hidden.`}
       </p>
       {places.value === null && view.isOpen && me.value?.isReadOnly === false && (
-        <button id="reveal" type="button" onClick={() => void reveal()}>
-          Show hidden text <small>only to you; this is recorded</small>
-        </button>
+        <p>
+          <button id="reveal" type="button" class="btn" onClick={() => void reveal()}>
+            Reveal
+          </button>{' '}
+          <span class="q2">Shown only to you, and recorded.</span>
+        </p>
       )}
       {places.value !== null && <Revealed places={places.value} />}
       {error.value !== null && <Problem error={error.value} />}

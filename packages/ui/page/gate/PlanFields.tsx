@@ -42,7 +42,7 @@ export function PlanFields({ plan: shown, gate: { store } }: PlanFieldsOf) {
         </fieldset>
       ))}
       {kept !== '' && (
-        <button type="button" class="plain" onClick={() => store.setField('plan', '')}>
+        <button type="button" class="btn quiet sm" onClick={() => store.setField('plan', '')}>
           Discard all changes
         </button>
       )}
@@ -96,7 +96,7 @@ function TaskFields({ task, at, plan, change }: TaskFieldsOf) {
 }
 
 const Act = ({ label, act }: { readonly label: string; readonly act: () => void }) => (
-  <button type="button" class="plain" onClick={act}>
+  <button type="button" class="btn quiet sm" onClick={act}>
     {label}
   </button>
 );

@@ -24,12 +24,11 @@ export function SelectionButton({ gate }: { readonly gate: GateOnPage }) {
     <button
       type="button"
       id="comment"
-      class="floating primary"
+      class="btn floating primary"
       onMouseDown={(event) => event.preventDefault()}
       onClick={begin}
     >
-      Comment <kbd>c</kbd>
-      <small>on line {anchor.value.line}</small>
+      Comment on line {anchor.value.line} <kbd>c</kbd>
     </button>
   );
 }

@@ -27,10 +27,12 @@ export function LastComments({ comments }: { readonly comments: readonly LastCom
   return (
     <>
       {comments.map((comment, at) => (
-        <div key={at} class={`comment last ${comment.since}`}>
-          <blockquote>{comment.quote}</blockquote>
-          <p>{comment.text}</p>
-          <footer class="quiet">
+        <div key={at} class={`note last ${comment.since}`} tabIndex={-1}>
+          <div class="msg">
+            <blockquote>{comment.quote}</blockquote>
+            <p>{comment.text}</p>
+          </div>
+          <footer class="foot">
             {comment.by}, on the previous version; <strong>{SINCE[comment.since]}</strong>
           </footer>
         </div>
@@ -59,19 +61,24 @@ function OwnComment({ comment, index, gate: { store, takesComments } }: OwnComme
   const write = (said: string): void =>
     store.change({ comments: comments().map((each, at) => (at === index ? { ...each, text: said } : each)) });
   return (
-    <div class="comment own">
-      <blockquote>{quote}</blockquote>
-      <textarea
-        ref={area}
-        rows={2}
-        value={text}
-        disabled={!takesComments}
-        aria-label={`Your comment on line ${line} of ${formatPlaceName(place)}`}
-        onInput={({ currentTarget }) => write(currentTarget.value)}
-      />
-      <button type="button" class="plain" onClick={remove}>
-        Remove
-      </button>
+    <div class="note own draft">
+      <div class="msg">
+        <blockquote>{quote}</blockquote>
+        <textarea
+          ref={area}
+          rows={2}
+          value={text}
+          disabled={!takesComments}
+          aria-label={`Your comment on line ${line} of ${formatPlaceName(place)}`}
+          onInput={({ currentTarget }) => write(currentTarget.value)}
+        />
+      </div>
+      <p class="foot">
+        <span class="grow">Draft, sent when you send it back</span>
+        <button type="button" class="btn quiet sm" onClick={remove}>
+          Remove
+        </button>
+      </p>
     </div>
   );
 }

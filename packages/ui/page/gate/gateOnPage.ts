@@ -3,7 +3,7 @@ import { type ReadonlySignal, type Signal, signal, useComputed } from '@preact/s
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Draft } from '../../src/drafts/Draft.ts';
-import type { GateView } from '../../src/views/gateView.ts';
+import type { GateView, ShownGateView } from '../../src/views/gateView.ts';
 import { gatePath, get, post } from '../api.ts';
 import { me } from '../state.ts';
 import { type Anchor, lineNow, placeText } from './anchors.ts';
@@ -12,7 +12,7 @@ type Comment = Draft['comments'][number];
 
 /** A gate as a person works at it: what they have written, and what was said before. */
 export interface GateOnPage {
-  readonly view: GateView;
+  readonly view: ShownGateView;
   readonly store: DraftStore;
   /** Whether comments can be written: it is open, and takes a no. */
   readonly takesComments: boolean;
@@ -25,7 +25,7 @@ export const useGate = (): GateOnPage | null => useContext(GateContext);
 const stores = new Map<string, DraftStore>();
 
 /** The same for as long as the tab is open: what is written outlives every reading of the gate. */
-export function gateOnPage(view: GateView): GateOnPage {
+export function gateOnPage(view: ShownGateView): GateOnPage {
   const isReader = me.value?.isReadOnly !== false;
   const key = `${view.sessionId} ${view.artifactHash}`;
   let store = stores.get(key);
@@ -137,6 +137,8 @@ type Keeping = 'kept' | 'tab';
 class DraftStore {
   readonly draft: Signal<Draft>;
   readonly keeping = signal<Keeping>('tab');
+  /** The name of the choice that is being filled in. */
+  readonly open = signal<string | null>(null);
   readonly #of: DraftGate;
   readonly #name: string;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -185,6 +187,7 @@ class DraftStore {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.draft.value = EMPTY;
+    this.open.value = null;
     sessionStorage.removeItem(this.#name);
   }
 

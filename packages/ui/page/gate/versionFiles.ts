@@ -1,5 +1,5 @@
 import { isDocuments, isPlan } from '../artifacts.ts';
-import { changedLines, countChanges, type DiffFile, type DiffLine, numberedLine } from '../diffLines.ts';
+import { changedFile, changedLines, type DiffFile, type DiffLine, numberedLine } from '../diff/diffLines.ts';
 import { taskTag } from '../words.ts';
 
 /** Lines around a change that are shown with it. */
@@ -13,7 +13,7 @@ export function versionFiles(before: unknown, after: unknown): readonly DiffFile
     const [title, titleNow] = [called.get(name) ?? '', calledNow.get(name) ?? ''];
     const notes = title === titleNow ? [] : [`title: ${title || 'none'} → ${titleNow || 'none'}`];
     if (notes.length === 0 && then.get(name) === now.get(name)) return [];
-    return [{ ...textFile(name, then.get(name) ?? '', now.get(name) ?? ''), notes }];
+    return [changedFile(name, textLines(then.get(name) ?? '', now.get(name) ?? ''), notes)];
   });
 }
 
@@ -48,11 +48,10 @@ function versionTexts(artifact: unknown): ReadonlyMap<string, string> {
   ]);
 }
 
-function textFile(path: string, before: string, after: string): Omit<DiffFile, 'notes'> {
+function textLines(before: string, after: string): readonly DiffLine[] {
   const at = { before: 1, after: 1 };
   const changed = changedLines(withFinalLineFeed(before), withFinalLineFeed(after));
-  const lines = changed.map((line) => numberedLine(line, at));
-  return { path, ...countChanges(lines), lines: nearChanges(lines) };
+  return nearChanges(changed.map((line) => numberedLine(line, at)));
 }
 
 /** A missing last line feed is no change. */

@@ -3,8 +3,8 @@ import { useSignal } from '@preact/signals';
 import type { RunView } from '../../src/views/runView.ts';
 import type { ShownValue, ValuesView } from '../../src/views/valuesView.ts';
 import { runPath } from '../api.ts';
-import { changedLines } from '../diffLines.ts';
-import { Problem } from '../parts.tsx';
+import { changedLines } from '../diff/diffLines.ts';
+import { Loading, Problem } from '../parts.tsx';
 import { useView } from '../useView.ts';
 import { formatTime } from '../words.ts';
 
@@ -34,7 +34,7 @@ export function Checkpoints({ run, before = '' }: { readonly run: RunView; reado
       {earlier !== null && !isWanted.value && (
         <button
           type="button"
-          class="plain"
+          class="btn quiet sm"
           onClick={() => {
             isWanted.value = true;
           }}
@@ -63,9 +63,9 @@ function Checkpoint({
         }}
       >
         <summary>
-          <span class="number">step {step}</span> <span class="quiet">{source === 'loop' ? '' : source}</span>{' '}
-          {changed.length === 0 ? <span class="quiet">nothing changed</span> : changed.join(', ')}{' '}
-          <time class="quiet number" dateTime={written}>
+          <span class="number">step {step}</span> <span class="q3">{source === 'loop' ? '' : source}</span>{' '}
+          {changed.length === 0 ? <span class="q3">nothing changed</span> : changed.join(', ')}{' '}
+          <time class="q3 number" dateTime={written}>
             {formatTime(written)}
           </time>
         </summary>
@@ -77,16 +77,16 @@ function Checkpoint({
 
 function Values({ path }: { readonly path: string }) {
   const loaded = useView<ValuesView>(path).value;
-  if (loaded.kind === 'loading') return <p class="quiet">…</p>;
+  if (loaded.kind === 'loading') return <Loading />;
   if (loaded.kind === 'error') return <Problem error={loaded.error} />;
   const { values } = loaded.view;
-  if (values.length === 0) return <p class="empty">No values.</p>;
+  if (values.length === 0) return <p class="q3 none">No values.</p>;
   return (
     <dl class="values">
       {values.map((value) => (
         <div key={value.name}>
           <dt>
-            {value.name} {value.isChanged && <span class="quiet">changed</span>}
+            {value.name} {value.isChanged && <span class="q3">changed</span>}
           </dt>
           <dd>
             <Value value={value} />

@@ -3,8 +3,8 @@ import { useEffect } from 'preact/hooks';
 import type { RunView } from '../../src/views/runView.ts';
 import { formatDuration } from '../words.ts';
 
-/** What the run does at this moment, and for how long. */
-export function Now({ run: { running, driver } }: { readonly run: RunView }) {
+/** How long something has taken by now. It is not announced: it changes every second. */
+export function Clock({ since }: { readonly since: string }) {
   const now = useSignal(Date.now());
   useEffect(() => {
     const timer = setInterval(() => {
@@ -12,12 +12,17 @@ export function Now({ run: { running, driver } }: { readonly run: RunView }) {
     }, 1_000);
     return () => clearInterval(timer);
   }, []);
-  if (running === null) return <>{driver === null ? 'not running' : 'between two steps'}</>;
+  return <time class="q2 nw">{formatDuration(Math.max(0, now.value - Date.parse(since)))}</time>;
+}
+
+/** The current work of the run, and its time. */
+export function Now({ run: { running } }: { readonly run: Pick<RunView, 'running'> }) {
+  if (running === null) return <>between two steps</>;
   const { task, node, step, since } = running;
   const where = [task, node, step].filter((part) => part !== null).join(', ');
   return (
     <>
-      {where}, for {formatDuration(Math.max(0, now.value - Date.parse(since)))}
+      {where}, for <Clock since={since} />
     </>
   );
 }

@@ -3,7 +3,6 @@ import type { RewindAnswer } from '../../src/views/rewindView.ts';
 import type { RunView } from '../../src/views/runView.ts';
 import { PlanPicture } from '../graph/PlanPicture.tsx';
 import type { Fates } from '../graph/pictures.ts';
-import { Section } from '../parts.tsx';
 import { RewindPanel } from './RewindPanel.tsx';
 import { TaskList } from './TaskList.tsx';
 
@@ -19,7 +18,10 @@ export function PlanSection({ run }: { readonly run: RunView }) {
     selected.value = taskId === selected.value ? null : taskId;
   };
   return (
-    <Section title="Tasks">
+    <section class="panel tasks" aria-label="Tasks">
+      <header>
+        <h2>Tasks</h2>
+      </header>
       <PlanPicture tasks={tasks} fates={fatesOf(preview.value)} selected={selected.value} onSelect={select} />
       <RewindPanel
         run={run}
@@ -29,8 +31,8 @@ export function PlanSection({ run }: { readonly run: RunView }) {
           preview.value = plan;
         }}
       />
-      <TaskList run={run.id} tasks={tasks} />
-    </Section>
+      <TaskList run={run.id} tasks={tasks} selected={selected.value} onSelect={select} />
+    </section>
   );
 }
 

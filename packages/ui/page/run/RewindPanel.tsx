@@ -31,6 +31,7 @@ export function RewindPanel({ run, task, plan, onPreview }: RewindPanelProps) {
           <strong>{task.label}</strong> {task.name}, {humanizeName(task.status)}.{' '}
           <button
             type="button"
+            class="btn sm"
             disabled={isSending.value}
             onClick={() => void send({ way: 'preview', task: task.label })}
           >
@@ -50,9 +51,14 @@ export function RewindPanel({ run, task, plan, onPreview }: RewindPanelProps) {
         />
       )}
       {last !== null && plan === null && (
-        <p class="quiet">
+        <p class="q2">
           Rewound to {last.target} by {last.principal}, undone: {last.undone.join(', ')}.{' '}
-          <button type="button" disabled={isSending.value} onClick={() => void send({ way: 'undo' })}>
+          <button
+            type="button"
+            class="btn sm"
+            disabled={isSending.value}
+            onClick={() => void send({ way: 'undo' })}
+          >
             Undo the rewind
           </button>
         </p>
@@ -91,19 +97,19 @@ function RewindDecision({ plan, isSending, onReason, onBack, onCancel }: Decisio
         <span>Reason for the record</span>
         <input type="text" onInput={({ currentTarget }) => onReason(currentTarget.value)} />
       </label>
+      <p class="q2">
+        A new commit removes their work from the branch. The history is kept, and the run is not resumed.
+      </p>
       <div class="buttons">
         <button
           type="button"
-          class="primary"
+          class="btn primary"
           disabled={isSending}
           onClick={() => onBack(plan.undone.map(({ label }) => label))}
         >
           Rewind the run {where}
-          <small>
-            a new commit removes their work from the branch; the history is kept, and the run is not resumed
-          </small>
         </button>
-        <button type="button" onClick={onCancel}>
+        <button type="button" class="btn quiet" onClick={onCancel}>
           Cancel
         </button>
       </div>

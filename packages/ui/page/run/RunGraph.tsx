@@ -11,7 +11,7 @@ import { Checkpoints } from './Checkpoints.tsx';
 export function RunGraph({ run }: { readonly run: RunView }) {
   const isOpen = useSignal(run.tasks.length === 0);
   return (
-    <section>
+    <section class="panel graph-panel">
       <details
         open={isOpen.value}
         onToggle={({ currentTarget }) => {
@@ -52,14 +52,14 @@ function GraphList({ graph: { nodes, edges, next } }: { readonly graph: Recorded
         return (
           <li key={name} class="row">
             <strong>{name}</strong>
-            <span class="grow quiet">
+            <span class="grow q3">
               {ways.length > 0 && `to ${ways.join(', ')}`}
               {gate !== null && ' has a gate'}
             </span>
             {next.includes(name) && <span class="status waiting">next</span>}
             <span class="number">{visits === 1 ? '1 execution' : `${visits} executions`}</span>
             {lastAt !== null && (
-              <span class="quiet number">
+              <span class="q3 number">
                 <Ago at={lastAt} />
               </span>
             )}

@@ -4,7 +4,7 @@ import type { ErrorView } from '../../src/http/errors.ts';
 import type { LogKind, LogView } from '../../src/views/logView.ts';
 import type { RunView } from '../../src/views/runView.ts';
 import { get, runPath } from '../api.ts';
-import { Problem, Section } from '../parts.tsx';
+import { Problem } from '../parts.tsx';
 import { toErrorView } from '../state.ts';
 import { formatTime, humanizeName, taskTag } from '../words.ts';
 import { mergedLog } from './mergedLog.ts';
@@ -29,16 +29,20 @@ export function RunLog({ run }: { readonly run: RunView }) {
   const wanted = useSignal<Wanted>({ kind: '', task: '', text: '' });
   const { shown, error, readEarlier } = useLog(run, wanted.value);
   return (
-    <Section title="Log">
-      <Filters run={run} wanted={wanted} />
+    <section class="panel log-panel" aria-label="Log">
+      <header>
+        <h2>Log</h2>
+        <span class="grow" />
+        <Filters run={run} wanted={wanted} />
+      </header>
       {error.value !== null && <Problem error={error.value} />}
       {shown.value !== null && shown.value.earlier !== null && (
-        <button type="button" class="plain" onClick={readEarlier}>
+        <button type="button" class="btn quiet sm" onClick={readEarlier}>
           Earlier events
         </button>
       )}
       <Lines shown={shown.value} />
-    </Section>
+    </section>
   );
 }
 
@@ -106,7 +110,7 @@ function Filters({ run, wanted }: { readonly run: RunView; readonly wanted: Sign
 }
 
 function Lines({ shown }: { readonly shown: LogView | null }) {
-  if (shown?.entries.length === 0) return <p class="empty">No events match.</p>;
+  if (shown?.entries.length === 0) return <p class="q3 none">No events match.</p>;
   return (
     <ol class="log">
       {shown?.entries.map(({ seq, at, name, taskId, payload }) => (
@@ -114,7 +118,7 @@ function Lines({ shown }: { readonly shown: LogView | null }) {
           <time dateTime={at}>{formatTime(at)}</time>
           <span class="number">{taskId === null ? '' : taskTag(taskId)}</span>
           <span>{humanizeName(name)}</span>
-          <span class="quiet">{formatPayload(payload)}</span>
+          <span class="q2">{formatPayload(payload)}</span>
         </li>
       ))}
     </ol>

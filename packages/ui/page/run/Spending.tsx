@@ -1,17 +1,24 @@
 import type { RunView, Spent } from '../../src/views/runView.ts';
-import { Section } from '../parts.tsx';
 import { formatCount, formatDollars, formatMeasure } from '../words.ts';
 
 /** What the run has used: in all, against its budget, by stage and by task. */
 export function Spending({ run: { cost, budget, spending } }: { readonly run: RunView }) {
   return (
-    <Section title="Spending">
+    <section class="panel money" aria-label="Spending">
+      <header>
+        <h2>Spending</h2>
+      </header>
       {budget.length > 0 && (
         <ul class="budget">
           {budget.map(({ measure, spent, reserved, limit }) => (
             <li key={measure}>
               <span>{measure}</span>
-              <progress value={spent + reserved} max={limit} aria-label={`${measure} of the budget`} />
+              <progress
+                class="meter"
+                value={spent + reserved}
+                max={limit}
+                aria-label={`${measure} of the budget`}
+              />
               <span class="number">
                 {formatMeasure(measure, spent + reserved)} of {formatMeasure(measure, limit)}
               </span>
@@ -23,7 +30,7 @@ export function Spending({ run: { cost, budget, spending } }: { readonly run: Ru
         <Table title="By stage" parts={spending.stages} whole={cost} />
         <Table title="By task" parts={spending.tasks} whole={cost} />
       </div>
-    </Section>
+    </section>
   );
 }
 
@@ -70,7 +77,7 @@ function SpendingRow({ name, cost: { calls, tokensIn, tokensOut, costUsd, unpric
       <td>{formatCount(tokensOut)}</td>
       <td>
         {formatDollars(costUsd)}
-        {unpriced > 0 && <span class="warning"> and {unpriced} without a price</span>}
+        {unpriced > 0 && <span class="wait"> and {unpriced} without a price</span>}
       </td>
     </tr>
   );

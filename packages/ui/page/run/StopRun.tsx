@@ -72,9 +72,15 @@ interface StopButtonOf {
 }
 
 const StopButton = ({ stop, isOff, onClick }: StopButtonOf) => (
-  <button id={`stop-${stop}`} type="button" disabled={isOff} onClick={onClick}>
+  <button
+    id={`stop-${stop}`}
+    type="button"
+    class="btn"
+    disabled={isOff}
+    title={STOP_WORDS[stop].meaning}
+    onClick={onClick}
+  >
     {STOP_WORDS[stop].label}
-    <small>{STOP_WORDS[stop].meaning}</small>
   </button>
 );
 
@@ -121,10 +127,10 @@ function CancelDecision({ run: { gates, tasks, title }, isOff, onCancel, onKeep 
         You cannot undo this or resume the run.
       </p>
       <div class="buttons">
-        <button ref={keep} type="button" disabled={isOff} onClick={onKeep}>
+        <button ref={keep} type="button" class="btn" disabled={isOff} onClick={onKeep}>
           Keep the run
         </button>
-        <button type="button" class="primary" disabled={isOff} onClick={onCancel}>
+        <button type="button" class="btn primary" disabled={isOff} onClick={onCancel}>
           Cancel the run for good
         </button>
       </div>

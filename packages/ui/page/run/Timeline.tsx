@@ -1,7 +1,7 @@
 import type { RunView } from '../../src/views/runView.ts';
 import type { TimelineView } from '../../src/views/timelineView.ts';
 import { runPath } from '../api.ts';
-import { Problem, Section } from '../parts.tsx';
+import { Problem } from '../parts.tsx';
 import { useView } from '../useView.ts';
 import { formatDuration } from '../words.ts';
 import { LANE, type Lane, timelineLanes } from './timelineLanes.ts';
@@ -16,16 +16,31 @@ export function Timeline({ run }: { readonly run: RunView }) {
   if (timeline === null) return null;
   const { lanes, cuts } = timelineLanes(timeline);
   return (
-    <Section title="Timeline">
-      <p class="quiet">
-        {formatDuration(timeline.length)} in all{cuts.length > 0 && '; idle times are shortened'}
-      </p>
+    <section class="panel timeline" aria-label="Timeline">
+      <header>
+        <h2>Timeline</h2>
+        <span class="q3">
+          {formatDuration(timeline.length)} in all{cuts.length > 0 && ', long waits are drawn short'}
+        </span>
+        <span class="grow" />
+        <span class="legend hide-s">
+          <span>
+            <i class="work" /> work
+          </span>
+          <span>
+            <i class="failed" /> failed
+          </span>
+          <span>
+            <i class="waiting" /> people
+          </span>
+        </span>
+      </header>
       <div class="lanes">
         {lanes.map((lane) => (
           <LaneRow key={lane.label} lane={lane} cuts={cuts} />
         ))}
       </div>
-    </Section>
+    </section>
   );
 }
 
@@ -40,7 +55,7 @@ function LaneRow({
     <details class="lane">
       <summary>
         <span class="lane-label">
-          <strong class="number">{label}</strong> <span class="quiet">{name}</span>
+          <strong class="number">{label}</strong> <span class="q3">{name}</span>
         </span>
         <svg viewBox={`0 0 ${LANE} 18`} preserveAspectRatio="none" aria-hidden="true">
           {cuts.map((x) => (

@@ -47,17 +47,24 @@ const STATUS: Partial<Readonly<Record<ErrorCode, number>>> = {
 
 /** The same code and remedy as on the command line; never a stack. */
 export function errorResponse(error: unknown): Response {
-  if (error instanceof UiError) return jsonResponse({ error: maskedErrorView(error.view) }, error.status);
-  if (isDevsError(error)) return jsonResponse({ error: maskedErrorView(error) }, STATUS[error.code] ?? 409);
+  return jsonResponse({ error: toErrorView(error) }, statusOf(error));
+}
+
+function statusOf(error: unknown): number {
+  if (error instanceof UiError) return error.status;
+  if (isDevsError(error)) return STATUS[error.code] ?? 409;
+  return error instanceof RangeError ? 422 : 500;
+}
+
+/** An error for the page, masked. */
+export function toErrorView(error: unknown): ErrorView {
+  if (error instanceof UiError) return maskedErrorView(error.view);
+  if (isDevsError(error)) return maskedErrorView(error);
   const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof RangeError) {
-    return jsonResponse(
-      { error: maskedErrorView({ code: 'INVALID_REQUEST', message, remedy: 'Go back to the inbox.' }) },
-      422,
-    );
-  }
+  if (error instanceof RangeError)
+    return maskedErrorView({ code: 'INVALID_REQUEST', message, remedy: 'Go back to the inbox.' });
   const remedy = 'Reload the page. If the error stays, report it with this message.';
-  return jsonResponse({ error: maskedErrorView({ code: 'INTERNAL', message, remedy }) }, 500);
+  return maskedErrorView({ code: 'INTERNAL', message, remedy });
 }
 
 const maskedErrorView = ({ code, message, remedy }: ErrorView): ErrorView => ({

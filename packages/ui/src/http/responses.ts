@@ -1,11 +1,12 @@
 import type { ChangeFeed } from '../state/ChangeFeed.ts';
 
-/** Nothing but our own files, no frame around us, no text that becomes markup. */
+/** Only our own files, without frames, without text that becomes markup. The icon of the tab is the only picture. */
 const CSP = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
   "connect-src 'self'",
+  "img-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",

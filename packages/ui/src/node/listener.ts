@@ -1,7 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { UiHandler } from '../createUi.ts';
 
 /**
  * Converts a fetch handler into a listener for `node:http`. Answers an invalid request with 400.
@@ -11,14 +10,14 @@ import type { UiHandler } from '../createUi.ts';
  * createServer(listener(createUi({ dir: '.devs', hosts: ['localhost:8080'], identify }))).listen(8080, '127.0.0.1');
  * ```
  */
-export function listener(handler: UiHandler): RequestListener {
+export function listener(handler: (request: Request) => Promise<Response>): RequestListener {
   return (incoming, outgoing) => {
     handleRequest(handler, incoming, outgoing).catch(() => outgoing.destroy());
   };
 }
 
 async function handleRequest(
-  handler: UiHandler,
+  handler: (request: Request) => Promise<Response>,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {

@@ -1,14 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { UiHandler } from '../createUi.ts';
 import { listener } from './listener.ts';
 
 export interface LoopbackOptions {
   /** 0 for any free port. */
   readonly port: number;
   /** Creates the handler for the `Host` values of the server. */
-  readonly handler: (hosts: readonly string[]) => UiHandler;
+  readonly handler: (hosts: readonly string[]) => (request: Request) => Promise<Response>;
 }
 
 export interface Loopback {

@@ -13,8 +13,8 @@ import type { DraftKey } from '../drafts/DraftFolder.ts';
 import { UiError } from '../http/errors.ts';
 import { MOST_OF_A_TEXT, readJson } from '../http/readRequest.ts';
 import { jsonResponse } from '../http/responses.ts';
-import type { ReadableRun } from '../state/RunsPlace.ts';
-import { type GateCode, newestCommit } from '../views/gateCode.ts';
+import { type AskingOf, askingFor, type ReadableRun } from '../state/RunsPlace.ts';
+import { changedPaths, type GateCode, newestCommit } from '../views/gateCode.ts';
 import { gateNamed, gateView, type ShownGateView } from '../views/gateView.ts';
 import { revealedView, viewAtGate } from '../views/shownView.ts';
 import type { Route, RouteContext, RouteContextFor, RouteRequest } from './Route.ts';
@@ -66,10 +66,20 @@ const showRoute: Route = {
   handle: async (asked, { place, by, asking }) => {
     const { run, sessionId } = gateParams(asked);
     const view = await place.read((reader) => reader.view(run, (of) => gateView(of, sessionId, by)));
-    const canAsk = asking !== undefined && view.isOpen && (await place.canAsk(asking, run, { sessionId }));
+    const canAsk = asking !== undefined && view.isOpen && (await canAskAt({ run, sessionId }, asking, place));
     return jsonResponse(viewAtGate<ShownGateView>({ ...view, canAsk }, sessionId));
   },
 };
+
+/** Reading works without keys: agents that cannot be made are not asked. */
+async function canAskAt(
+  { run, sessionId }: { readonly run: string; readonly sessionId: string },
+  asking: AskingOf,
+  place: RouteContext['place'],
+): Promise<boolean> {
+  const agents = await askingFor(asking, run).catch(() => null);
+  return agents !== null && place.canAsk(agents, run, { sessionId });
+}
 
 /** A diff may be long and never changes: it is no part of what is read again with every change. */
 const code: Route = {
@@ -95,6 +105,30 @@ const codeSince: Route = {
     return jsonResponse(visibleCode(await readCode(gate, newestCommit(before)), sessionId));
   },
 };
+
+/** A file of a review, whole, as it is at its newest commit: lines that the diff leaves out are opened from it. */
+const fileRoute: Route = {
+  method: 'GET',
+  path: `${AT}/files/:path`,
+  access: 'read',
+  handle: async (asked, { place, code: reader }) => {
+    const { run, sessionId } = gateParams(asked);
+    const { path = '' } = asked.params;
+    const gate = await place.read((all) => all.view(run, (of) => gateNamed(of, sessionId)));
+    const commit = newestCommit(gate);
+    const isIn = changedPaths(gate).includes(path);
+    const text = isIn && commit !== undefined ? await reader?.readAt?.(run, commit, path) : null;
+    if (text == null) throw noFile();
+    return jsonResponse(viewAtGate({ lines: text.split('\n') }, sessionId));
+  },
+};
+
+const noFile = (): UiError =>
+  new UiError(404, {
+    code: 'FILE_NOT_FOUND',
+    message: 'This file cannot be read here.',
+    remedy: 'Read it in the folder of the run.',
+  });
 
 /** The code of a review, with the places where it hides something. */
 function visibleCode(code: GateCode | null, gate: string): { readonly code: GateCode | null } {
@@ -203,7 +237,7 @@ const askRoute: Route = {
     const { run, sessionId } = gateParams(asked);
     const { question, artifactHash: hash } = await readJson(asked.request, QUESTION);
     if (asking === undefined) throw nobodyToAsk();
-    const exchange = await place.ask(asking, async (devs) =>
+    const exchange = await place.ask(await askingFor(asking, run), async (devs) =>
       (await devs.run(run)).ask({ sessionId, artifactHash: hash }, question, { by }),
     );
     return jsonResponse(viewAtGate({ exchange }, sessionId));
@@ -252,7 +286,7 @@ const nobodyToAsk = (): UiError =>
   });
 
 export const GATE_ROUTES: readonly Route[] = [
-  ...[showRoute, code, codeSince, reveal, viewedRoute, editable, draft, keep, askRoute, decide],
+  ...[showRoute, code, codeSince, fileRoute, reveal, viewedRoute, editable, draft, keep, askRoute, decide],
 ];
 
 /** Begins a character that was spelled out for the page. */

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { UiError } from '../http/errors.ts';
 import { readJson } from '../http/readRequest.ts';
 import { eventStream, jsonResponse, respond } from '../http/responses.ts';
-import { inboxView, runsView, waitingView } from '../views/inboxView.ts';
-import { runView } from '../views/runView.ts';
+import { countsView, inboxView, runsView, waitingView } from '../views/inboxView.ts';
+import { runView, type ShownRunView } from '../views/runView.ts';
 import { shownView } from '../views/shownView.ts';
 import { GATE_ROUTES } from './gateRoutes.ts';
 import { ASSETS, type Route } from './Route.ts';
@@ -32,7 +32,11 @@ const about: Route = {
   method: 'GET',
   path: '/api/me',
   access: 'read',
-  handle: async (_asked, { by, isReadOnly }) => jsonResponse(await shownView({ by, isReadOnly })),
+  handle: async (_asked, { by, isReadOnly, drives, starting }) => {
+    const canDrive = !isReadOnly && drives !== undefined;
+    const view = { by, isReadOnly, canDrive, canStart: canDrive && starting !== undefined };
+    return jsonResponse(await shownView(view));
+  },
 };
 
 const inboxRoute: Route = {
@@ -62,18 +66,18 @@ const countRoute: Route = {
   method: 'GET',
   path: '/api/waiting',
   access: 'read',
-  handle: async (_asked, { place }) =>
-    jsonResponse(
-      await place.read(async (reader) => ({ total: (await reader.openGates({ limit: 1 })).total })),
-    ),
+  handle: async (_asked, { place }) => jsonResponse(await place.read(countsView)),
 };
 
 const runRoute: Route = {
   method: 'GET',
   path: '/api/runs/:run',
   access: 'read',
-  handle: async ({ params }, { place }) =>
-    jsonResponse(await shownView(await place.read((reader) => reader.view(params['run'] ?? '', runView)))),
+  handle: async ({ params: { run = '' } }, { place, drives }) => {
+    const view = await place.read((reader) => reader.view(run, runView));
+    const failure = drives?.failureOf(run) ?? null;
+    return jsonResponse(await shownView<ShownRunView>({ ...view, failure }));
+  },
 };
 
 const changes: Route = {

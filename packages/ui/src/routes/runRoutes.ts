@@ -1,7 +1,7 @@
 import type { Orchestrator } from '@devs/core';
 import { z } from 'zod';
 import { UiError } from '../http/errors.ts';
-import { readJson, readQuery } from '../http/readRequest.ts';
+import { MOST_OF_A_TEXT, readJson, readQuery } from '../http/readRequest.ts';
 import { jsonResponse } from '../http/responses.ts';
 import type { ReadableRun } from '../state/RunsPlace.ts';
 import { logView } from '../views/logView.ts';
@@ -119,6 +119,63 @@ const stopRoute: Route = {
   },
 };
 
+/** The body is empty. */
+const NOTHING = z.strictObject({});
+
+const driveRoute: Route = {
+  method: 'POST',
+  path: '/api/runs/:run/drive',
+  access: 'decide',
+  handle: async (asked, { place, drives }) => {
+    await readJson(asked.request, NOTHING);
+    const run = runParam(asked);
+    const standing = () => place.read((reader) => reader.view(run, async (of) => of.status()));
+    const { status } = await standing();
+    if (drives === undefined) throw drivesNothing(run);
+    if (ENDED.has(status)) throw hasEnded(status);
+    await drives.start(run, standing);
+    return jsonResponse({ isDriven: drives.isDriving(run) });
+  },
+};
+
+const ENDED: ReadonlySet<string> = new Set(['completed', 'cancelled', 'dead_letter']);
+
+const hasEnded = (status: string): UiError =>
+  new UiError(409, {
+    code: 'RUN_ENDED',
+    message: `The run is ${status.replace('_', ' ')}: there is nothing to go on with.`,
+    remedy: 'Reload the page to see how it ended.',
+  });
+
+const drivesNothing = (run: string): UiError =>
+  new UiError(403, {
+    code: 'DRIVE_REFUSED',
+    message: 'This page does not execute runs.',
+    remedy: `Type devs resume ${run} in a terminal.`,
+  });
+
+const BRIEF = z.strictObject({ brief: z.string().max(200_000) });
+
+const startRoute: Route = {
+  method: 'POST',
+  path: '/api/runs',
+  access: 'decide',
+  handle: async ({ request }, { place, by, drives, starting }) => {
+    const { brief } = await readJson(request, BRIEF, MOST_OF_A_TEXT);
+    if (starting === undefined || drives === undefined) throw startsNothing();
+    const run = await starting(brief, by);
+    await drives.start(run, () => place.read((reader) => reader.view(run, async (of) => of.status())));
+    return jsonResponse({ run });
+  },
+};
+
+const startsNothing = (): UiError =>
+  new UiError(403, {
+    code: 'DRIVE_REFUSED',
+    message: 'This page does not start runs.',
+    remedy: 'Type devs run brief.md in a terminal.',
+  });
+
 /** What is looked at of one run. */
 export const RUN_ROUTES: readonly Route[] = [
   timeline,
@@ -129,4 +186,6 @@ export const RUN_ROUTES: readonly Route[] = [
   commitRoute,
   rewindRoute,
   stopRoute,
+  driveRoute,
+  startRoute,
 ];

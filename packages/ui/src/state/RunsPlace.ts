@@ -54,6 +54,13 @@ export interface RunsPlaceOptions {
 /** The runs' agents, with workspace and checks. */
 export type Asking = Required<Pick<OrchestratorOptions, 'agents' | 'workspace' | 'checks'>>;
 
+/** The same for every run, or those that a run was started with. */
+export type AskingOf = Asking | ((run: string) => Promise<Asking>);
+
+/** @throws Errors of making them, such as a missing key. */
+export const askingFor = async (asking: AskingOf, run: string): Promise<Asking> =>
+  typeof asking === 'function' ? asking(run) : asking;
+
 /**
  * The runs behind the page. A state file is open for reading as long as somebody reads, and for writing only for what a person
  * does. Reading creates and migrates nothing.

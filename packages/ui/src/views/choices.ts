@@ -3,8 +3,10 @@ import type { Gate, PipelineRunInfo } from '@devs/core';
 /** One way to answer a gate, as a button. */
 export interface GateChoice {
   readonly name: string;
-  /** On the button. */
+  /** On the button, as a verb. */
   readonly label: string;
+  /** On the button that sends it, where it is filled in first. @defaultValue the label */
+  readonly send?: string;
   /** What it does. */
   readonly meaning: string;
   /** What is sent with it, besides what the person writes. */
@@ -49,9 +51,9 @@ const approveButton = (meaning: string): GateChoice => ({
   approves: true,
 });
 
-const sendBack = (meaning: string): GateChoice => ({
+const sendBack = (meaning: string, label = 'Send back'): GateChoice => ({
   name: 'reject',
-  label: 'Reject',
+  label,
   meaning,
   answer: { approved: false },
   words: { name: 'feedback', isRequired: true },
@@ -77,14 +79,16 @@ const VALUE: GateChoice = {
 
 const VERSION: GateChoice = {
   name: 'version',
-  label: 'Approve my version',
+  label: 'Edit',
+  send: 'Approve my version',
   meaning: 'the run continues with your version',
   answer: {},
   form: { kind: 'edit' },
 };
 
 const EDIT: GateChoice = {
-  ...act('edit', 'Use my version', 'the gate asks again about your version, without approving it'),
+  ...act('edit', 'Edit', 'the gate asks again about your version, without approving it'),
+  send: 'Propose this version',
   form: { kind: 'proposal' },
 };
 
@@ -118,7 +122,7 @@ const KINDS: Readonly<Partial<Record<Gate['kind'], KindWords>>> = {
   },
   node_gate: {
     name: 'Node approval',
-    choices: [approveButton('the step runs'), sendBack('the step does not run')],
+    choices: [approveButton('the step runs'), sendBack('the step does not run', 'Reject')],
   },
   interrupt: { name: 'Question', choices: [VALUE] },
   baseline: {

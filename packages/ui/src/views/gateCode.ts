@@ -28,3 +28,11 @@ export function newestCommit({ artifact }: Pick<Gate, 'artifact'>): string | und
   const { range } = (artifact ?? {}) as { readonly range?: { readonly to?: unknown } };
   return typeof range?.to === 'string' ? range.to : undefined;
 }
+
+/** The paths that a review names; empty for a gate without code. */
+export function changedPaths({ artifact }: Pick<Gate, 'artifact'>): readonly string[] {
+  const { range } = (artifact ?? {}) as {
+    readonly range?: { readonly files?: readonly { readonly path?: unknown }[] };
+  };
+  return (range?.files ?? []).flatMap(({ path }) => (typeof path === 'string' ? [path] : []));
+}

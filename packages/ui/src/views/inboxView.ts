@@ -1,6 +1,7 @@
 import type { Gate, PipelineRunInfo } from '@devs/core';
 import type { Reader } from '../state/RunsPlace.ts';
 import { gateLabel } from './choices.ts';
+import { type GateFacts, gateFacts } from './gateFacts.ts';
 
 /** A gate in a list. */
 export interface GateLine
@@ -10,14 +11,22 @@ export interface GateLine
 }
 
 /** A gate in the list of all that wait. */
-export interface WaitingLine extends GateLine, Pick<PipelineRunInfo, 'title' | 'cost'> {
-  /** What cannot go on before it is decided, for people. */
-  readonly behind: string;
+export interface WaitingLine extends GateLine, GateFacts, Pick<PipelineRunInfo, 'title' | 'cost'> {
+  /** Of its run: how far it has come. */
+  readonly tasks: readonly TaskProgress[];
+  /** US dollars; `null` without one. */
+  readonly limitUsd: number | null;
 }
+
+/** Of a task, how far it is; `asks` where a gate is about it. */
+export type TaskProgress = 'done' | 'now' | 'asks' | 'failed' | 'to come';
 
 /** A run in a list. */
 export interface RunLine
-  extends Pick<PipelineRunInfo, 'id' | 'title' | 'status' | 'reason' | 'driver' | 'updatedAt' | 'cost'> {
+  extends Pick<
+    PipelineRunInfo,
+    'id' | 'title' | 'status' | 'reason' | 'driver' | 'running' | 'updatedAt' | 'cost'
+  > {
   readonly tasks: { readonly total: number; readonly completed: number };
   readonly openGates: number;
 }
@@ -27,6 +36,8 @@ export interface WaitingView {
   readonly gates: readonly WaitingLine[];
   /** All there are. */
   readonly total: number;
+  /** Runs that a process drives, as many as are counted. */
+  readonly running: number;
   /** Where the next page begins; `null` on the last. */
   readonly nextGates: string | null;
 }
@@ -39,6 +50,8 @@ export interface RunsView {
 }
 
 export interface InboxView extends WaitingView, RunsView {
+  /** Runs that a process executes, the latest first. */
+  readonly driven: readonly RunLine[];
   /** Runs that do not go on and ask nothing, the latest first. */
   readonly stopped: readonly RunLine[];
 }
@@ -48,8 +61,23 @@ const PAGE = 50;
 
 /** What waits for a person, and the newest of everything else. */
 export async function inboxView(reader: Reader): Promise<InboxView> {
-  return { ...(await waitingView(reader)), stopped: await stoppedRuns(reader), ...(await runsView(reader)) };
+  const begun = await reader.list({ status: 'running', limit: PAGE });
+  return {
+    ...(await waitingView(reader)),
+    driven: begun.filter(({ driver }) => driver !== null).map(runLine),
+    stopped: await stoppedRuns(reader, begun),
+    ...(await runsView(reader)),
+  };
 }
+
+/** For the bar above every screen. */
+export async function countsView(reader: Reader): Promise<Pick<WaitingView, 'total' | 'running'>> {
+  const { total } = await reader.openGates({ limit: 1 });
+  return { total, running: await countDriven(reader) };
+}
+
+const countDriven = async (reader: Reader): Promise<number> =>
+  (await reader.list({ status: 'running', limit: PAGE })).filter(({ driver }) => driver !== null).length;
 
 /** @throws RangeError for an `after` that no page gave. */
 export async function waitingView(reader: Reader, after?: string): Promise<WaitingView> {
@@ -59,7 +87,7 @@ export async function waitingView(reader: Reader, after?: string): Promise<Waiti
   });
   const statuses = await reader.list({ ids: gates.map(({ threadId }) => threadId) });
   const lines = gates.map((gate, n) => waitingLine(gate, statuses[n] as PipelineRunInfo));
-  return { gates: lines, total, nextGates: next };
+  return { gates: lines, total, running: await countDriven(reader), nextGates: next };
 }
 
 /** @throws DevsError `THREAD_NOT_FOUND` for an `after` that is no run. */
@@ -69,12 +97,12 @@ export async function runsView(reader: Reader, after?: string): Promise<RunsView
   return { runs, nextRuns: found.length > PAGE ? (runs.at(-1)?.id ?? null) : null };
 }
 
-/** Ended without having finished, told to stop, or left by a driver that has died. */
-async function stoppedRuns(reader: Reader): Promise<readonly RunLine[]> {
+/** Failed, paused, decided without a driver, or left by a driver that has died. */
+async function stoppedRuns(reader: Reader, begun: readonly PipelineRunInfo[]): Promise<readonly RunLine[]> {
   const ended = await reader.list({ status: ['failed', 'dead_letter', 'paused'], limit: PAGE });
-  const begun = await reader.list({ status: 'running', limit: PAGE });
-  return [...ended, ...begun.filter(({ driver }) => driver === null)]
-    .filter(({ gates }) => gates.length === 0)
+  const waiting = await reader.list({ status: 'waiting', limit: PAGE });
+  return [...ended, ...waiting, ...begun]
+    .filter(({ gates, driver }) => gates.length === 0 && driver === null)
     .map(runLine)
     .sort((a, b) => b.updatedAt.localeCompare(a.updatedAt));
 }
@@ -90,17 +118,20 @@ export function inboxGateLine({
   return { sessionId, threadId, kind, artifactHash, message, openedAt, about: gateLabel(kind).name };
 }
 
-function waitingLine(gate: Gate, { title, cost, tasks }: PipelineRunInfo): WaitingLine {
-  return { ...inboxGateLine(gate), title, cost, behind: behind(gate, tasks) };
+function waitingLine(gate: Gate, { title, cost, tasks, budget }: PipelineRunInfo): WaitingLine {
+  const limitUsd = budget.find(({ measure }) => measure === 'usd')?.limit ?? null;
+  const progress = tasks.map((task) => progressOf(task, gate));
+  return { ...inboxGateLine(gate), ...gateFacts(gate, tasks), title, cost, limitUsd, tasks: progress };
 }
 
-const DONE: ReadonlySet<string> = new Set(['completed', 'skipped']);
+const ENDED_BADLY: ReadonlySet<string> = new Set(['failed', 'blocked', 'dead_letter']);
 
-/** Before there are tasks, a pipeline waits with all of its work. */
-function behind({ kind }: Gate, tasks: PipelineRunInfo['tasks']): string {
-  const left = tasks.filter(({ status }) => !DONE.has(status)).length;
-  if (tasks.length > 0) return `${left} of ${tasks.length} tasks`;
-  return kind === 'design_approval' ? 'its plan and tasks' : 'the rest of the run';
+function progressOf({ taskId, status }: PipelineRunInfo['tasks'][number], gate: Gate): TaskProgress {
+  const { taskIds = [] } = (gate.artifact ?? {}) as { readonly taskIds?: readonly string[] };
+  if (gate.taskId === taskId || taskIds.includes(taskId)) return 'asks';
+  if (status === 'completed' || status === 'skipped') return 'done';
+  if (ENDED_BADLY.has(status)) return 'failed';
+  return status === 'pending' ? 'to come' : 'now';
 }
 
 function runLine({
@@ -109,6 +140,7 @@ function runLine({
   status,
   reason,
   driver,
+  running,
   updatedAt,
   cost,
   tasks,
@@ -116,7 +148,7 @@ function runLine({
 }: PipelineRunInfo): RunLine {
   const completed = tasks.filter((task) => task.status === 'completed').length;
   return {
-    ...{ id, title, status, reason, driver, updatedAt, cost },
+    ...{ id, title, status, reason, driver, running, updatedAt, cost },
     tasks: { total: tasks.length, completed },
     openGates: gates.length,
   };

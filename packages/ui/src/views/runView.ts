@@ -1,6 +1,8 @@
 import type { ClosedGate, GraphState, PipelineRunInfo, Run } from '@devs/core';
+import type { ErrorView } from '../http/errors.ts';
 import type { ReadableRun } from '../state/RunsPlace.ts';
 import { gateLabel } from './choices.ts';
+import { type GateFacts, gateFacts } from './gateFacts.ts';
 import { type GateLine, inboxGateLine } from './inboxView.ts';
 import { type Stop, stopsOf } from './stopView.ts';
 
@@ -12,7 +14,7 @@ export interface PastGateLine extends GateLine, Pick<ClosedGate, 'status' | 'pri
 /** Everything about a run but what its gates show, its timeline, its log and its checkpoints. */
 export interface RunView extends Omit<PipelineRunInfo, 'gates' | 'tasks'> {
   readonly tasks: readonly PlannedTask[];
-  readonly gates: readonly GateLine[];
+  readonly gates: readonly (GateLine & GateFacts)[];
   /** Oldest first. */
   readonly past: readonly PastGateLine[];
   readonly spending: SpendingView;
@@ -20,12 +22,18 @@ export interface RunView extends Omit<PipelineRunInfo, 'gates' | 'tasks'> {
   readonly stops: readonly Stop[];
 }
 
+/** As the page gets it. */
+export interface ShownRunView extends RunView {
+  /** Why this page's last execution of it ended; `null` where it ended well. */
+  readonly failure: ErrorView | null;
+}
+
 export async function runView(run: ReadableRun): Promise<RunView> {
   const { gates, tasks, ...status } = await run.status();
   return {
     ...status,
     tasks: planView(tasks, await run.state()),
-    gates: gates.map(inboxGateLine),
+    gates: gates.map((gate) => ({ ...inboxGateLine(gate), ...gateFacts(gate, tasks) })),
     past: (await run.closedGates()).map(pastGate),
     spending: spendingView(await run.steps()),
     stops: stopsOf(status),
@@ -43,7 +51,7 @@ function decisionFeedback({ kind, decision }: ClosedGate): string | null {
   if (typeof action === 'string') {
     return gateLabel(kind).choices.find(({ name }) => name === action)?.label ?? action;
   }
-  return approved === undefined ? 'answered' : approved === true ? 'approved' : 'rejected';
+  return approved === undefined ? 'answered' : approved === true ? 'approved' : 'sent back';
 }
 
 type Task = PipelineRunInfo['tasks'][number];

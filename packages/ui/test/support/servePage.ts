@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { createUi, OneTimeCodes, serveOnLoopback, type UiOptions } from '../../src/index.ts';
 
-export type Served = Pick<UiOptions, 'dir' | 'file' | 'readCode'>;
+export type Served = Pick<UiOptions, 'dir' | 'file' | 'readCode' | 'code' | 'drive' | 'driving'>;
 
 /**
  * Serves the runs at a place as `devs ui` does, with the page as it was built into a folder, and signs a browser's page in.

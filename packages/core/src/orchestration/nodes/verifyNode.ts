@@ -8,6 +8,7 @@ import type {
   ReviewedTask,
   ReviewSubject,
   RunWorkspace,
+  TestCase,
 } from '../ports.ts';
 import { isCodeApproved, reviewDecisions, reviewsOf, timesReopened } from '../review/reviewGate.ts';
 import { openWorkspace, singleLine } from '../task/openWorkspace.ts';
@@ -220,8 +221,16 @@ function taskShown(
   };
 }
 
-function checkShown({ command, passed, exitCode, output }: CheckResult): ReviewedCheck {
-  return { command, passed, exitCode, output: output.slice(-OUTPUT_SHOWN) };
+function checkShown({ command, passed, exitCode, output, parts, cases }: CheckResult): ReviewedCheck {
+  const counted = (cases ?? []).filter(({ whole }) => whole !== true);
+  const count = (state: TestCase['state']): number => counted.filter((each) => each.state === state).length;
+  return {
+    ...{ command, passed, exitCode, output: output.slice(-OUTPUT_SHOWN) },
+    ...(parts && { parts: parts.map(({ name, passed: isPassed }) => ({ name, passed: isPassed })) }),
+    ...(counted.length > 0 && {
+      cases: { passed: count('passed'), failed: count('failed'), skipped: count('skipped') },
+    }),
+  };
 }
 
 /** Of each the most that is kept in the state. */

@@ -36,7 +36,7 @@ describe('views', () => {
 
   test.for([
     ['design_approval', { approved: true }, 'approved'],
-    ['design_approval', { approved: false, feedback: 'No.' }, 'rejected'],
+    ['design_approval', { approved: false, feedback: 'No.' }, 'sent back'],
     ['design_approval', null, null],
     ['task_failure', { action: 'retry' }, 'Try again'],
     ['task_failure', { action: 'of another release' }, 'of another release'],

@@ -3,28 +3,45 @@ import { diffLines } from 'diff';
 
 /** A line of a unified diff. */
 export interface DiffLine {
-  readonly kind: 'added' | 'removed' | 'same' | 'place';
+  /** `gap`: lines that did not change are left out; its numbers are those of the line below it. */
+  readonly kind: 'added' | 'removed' | 'same' | 'place' | 'gap';
   readonly text: string;
   /** In the file before and after; absent where it has none. */
   readonly before?: number;
   readonly after?: number;
 }
 
+/** What became of a file as a whole. */
+export type FileChange = 'changed' | 'new' | 'deleted' | 'moved' | 'copied' | 'binary';
+
 export interface DiffFile {
   readonly path: string;
+  readonly change: FileChange;
+  /** Its path before, where it was moved or copied. */
+  readonly from: string | null;
+  /** Its mode as it was and is, such as `100644 → 100755`. */
+  readonly mode: string | null;
   readonly added: number;
   readonly removed: number;
-  /** What git says of it besides: a mode, a name before, that it is binary. */
+  /** What git says of it besides. */
   readonly notes: readonly string[];
   readonly lines: readonly DiffLine[];
 }
 
-const HUNK = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/;
+/** A file of which only lines are known. */
+export const changedFile = (
+  path: string,
+  lines: readonly DiffLine[],
+  notes: readonly string[] = [],
+): DiffFile => ({ path, change: 'changed', from: null, mode: null, notes, lines, ...countChanges(lines) });
 
-/** Lines of a head that repeat the path. */
-const HEAD = /^(?:diff --git|index|---|\+\+\+) /;
+const HUNK = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@ ?/;
 
-const KINDS: Readonly<Record<string, Exclude<DiffLine['kind'], 'place'>>> = {
+/** Lines of a head that repeat the path, or are told in a word. */
+const HEAD =
+  /^(?:diff --git |index |--- |\+\+\+ |(?:similarity|dissimilarity) index |(?:rename|copy) (?:from|to) |(?:new|deleted) file mode |(?:old|new) mode |Binary files )/;
+
+const KINDS: Readonly<Record<string, ChangedLine['kind']>> = {
   '+': 'added',
   '-': 'removed',
   ' ': 'same',
@@ -43,7 +60,29 @@ function parseFile(section: string): DiffFile {
   const head = end === -1 ? all : all.slice(0, end);
   const lines = linesOfHunks(all.slice(head.length));
   const [, path = ''] = /^diff --git (?:.*? b\/)?(.*)$/.exec(all[0] ?? '') ?? [];
-  return { path, notes: head.filter((line) => !HEAD.test(line)), lines, ...countChanges(lines) };
+  const notes = head.filter((line) => !HEAD.test(line));
+  return { path, ...headOf(head), notes, lines, ...countChanges(lines) };
+}
+
+/** What the head of a file says of it as a whole. */
+function headOf(head: readonly string[]): Pick<DiffFile, 'change' | 'from' | 'mode'> {
+  const after = (start: string): string | null =>
+    head.find((line) => line.startsWith(start))?.slice(start.length) ?? null;
+  const [moved, copied] = [after('rename from '), after('copy from ')];
+  const [old, now] = [after('old mode '), after('new mode ')];
+  const has = (start: string): boolean => after(start) !== null;
+  const change: FileChange = has('Binary files ')
+    ? 'binary'
+    : has('new file mode ')
+      ? 'new'
+      : has('deleted file mode ')
+        ? 'deleted'
+        : moved !== null
+          ? 'moved'
+          : copied !== null
+            ? 'copied'
+            : 'changed';
+  return { change, from: moved ?? copied, mode: old !== null && now !== null ? `${old} → ${now}` : null };
 }
 
 function linesOfHunks(lines: readonly string[]): readonly DiffLine[] {
@@ -52,11 +91,13 @@ function linesOfHunks(lines: readonly string[]): readonly DiffLine[] {
     const [, before, after] = HUNK.exec(line) ?? [];
     if (before !== undefined) at = { before: Number(before), after: Number(after) };
     const kind = before === undefined ? KINDS[line.slice(0, 1)] : undefined;
-    return kind === undefined
-      ? { kind: 'place', text: line }
-      : numberedLine({ kind, text: line.slice(1) }, at);
+    return kind === undefined ? placeLine(line, at) : numberedLine({ kind, text: line.slice(1) }, at);
   });
 }
+
+/** A head of a hunk knows where the next line is; nothing else that is no line does. */
+const placeLine = (line: string, at: { readonly before: number; readonly after: number }): DiffLine =>
+  HUNK.test(line) ? { kind: 'gap', text: line.replace(HUNK, ''), ...at } : { kind: 'place', text: line };
 
 /** @param at - The numbers of this line, then of the next one. */
 export function numberedLine({ kind, text }: ChangedLine, at: { before: number; after: number }): DiffLine {

@@ -1,0 +1,215 @@
+import { useSignal } from '@preact/signals';
+import type { ErrorView } from '../src/http/errors.ts';
+import type { GateChoice } from '../src/views/choices.ts';
+import { gatePath, post } from './api.ts';
+import { goesOn, goOnAfterDecision } from './flow.ts';
+import { buildAnswer } from './gate/buildAnswer.ts';
+import { ChoiceSheet } from './gate/ChoiceSheet.tsx';
+import type { GateOnPage } from './gate/gateOnPage.ts';
+import { Icon } from './icons.tsx';
+import { Problem } from './parts.tsx';
+import { gateHref } from './place.ts';
+import { load, me, toErrorView } from './state.ts';
+import { formatCommentCount, humanizeName, shortHash } from './words.ts';
+
+interface GateBarOf {
+  readonly gate: GateOnPage;
+  /** A note at the end, such as the number of files that were not viewed. */
+  readonly note?: string;
+}
+
+/** The answers of a gate, always on the screen. */
+export function DecisionBar({ gate, note = '' }: GateBarOf) {
+  return (
+    <section class="decide" aria-label="Your decision">
+      <BarOf gate={gate} note={note} />
+    </section>
+  );
+}
+
+function BarOf({ gate, note = '' }: GateBarOf) {
+  const { view } = gate;
+  if (!view.isOpen) return <Closed gate={gate} />;
+  const command = view.choices.length === 0 ? 'show' : 'approve';
+  if (me.value?.isReadOnly !== false || view.choices.length === 0)
+    return <InTerminal gate={gate} command={command} />;
+  return <Deciding gate={gate} note={note} />;
+}
+
+function Deciding({ gate, note = '' }: GateBarOf) {
+  const { view, store } = gate;
+  const { give, error, isSending } = useGiving(gate);
+  const open = view.choices.find(({ name }) => name === store.open.value);
+  const [first] = view.choices;
+  return (
+    <>
+      {open !== undefined && (
+        <ChoiceSheet choice={open} gate={gate} isSending={isSending} give={(answer) => void give(answer)} />
+      )}
+      {error !== null && <Problem error={error} />}
+      <div class="in">
+        {view.choices.map((choice) => (
+          <ChoiceButton
+            key={choice.name}
+            choice={choice}
+            gate={gate}
+            isOff={isSending}
+            give={(answer, isOn) =>
+              void give(choice.approves === true ? withNote(answer, note) : answer, isOn)
+            }
+          />
+        ))}
+        {view.canAsk && (
+          <button type="button" id="ask" class="btn hide-s" onClick={askAgent}>
+            <Icon name="ask" />
+            Ask
+          </button>
+        )}
+        <span class="then">{isSending ? 'Recording…' : first?.approves && `Then ${first.meaning}.`}</span>
+        <span class="grow" />
+        <span class="seal">
+          {note !== '' && <span>{note}</span>}
+          <Keeping gate={gate} />
+          <Icon name="lock" />
+          <span class="vh">exactly this version</span>
+          <code title={view.artifactHash}>{shortHash(view.artifactHash)}</code>
+        </span>
+      </div>
+    </>
+  );
+}
+
+/** The record has the number of files that were not viewed. */
+const withNote = (answer: object, note: string): object =>
+  note === '' ? answer : { ...answer, feedback: `${note}.` };
+
+const askAgent = (): void => document.querySelector<HTMLElement>('#question')?.focus();
+
+/** The place of the draft, once there is one. */
+function Keeping({ gate: { store } }: { readonly gate: GateOnPage }) {
+  if (store.draft.value.at === 0) return null;
+  return <span>{store.keeping.value === 'kept' ? 'draft saved on disk' : 'draft kept in this tab'}</span>;
+}
+
+interface ChoiceButtonOf {
+  readonly choice: GateChoice;
+  readonly gate: GateOnPage;
+  readonly isOff: boolean;
+  /** @param isOn - Whether the run goes on then, by this page. */
+  readonly give: (answer: object, isOn: boolean) => void;
+}
+
+/** Sends an answer without a form at once, and opens the sheet of any other. */
+function ChoiceButton({ choice, gate, isOff, give }: ChoiceButtonOf) {
+  const { view, store } = gate;
+  const { name, label, meaning, approves, comments } = choice;
+  const isFilledIn = choice.words !== undefined || choice.form !== undefined;
+  const isOpen = store.open.value === name;
+  const given = isFilledIn ? null : buildAnswer(choice, store.draft.value, view);
+  const count = store.draft.value.comments.length;
+  const press = (): void => {
+    if (given === null) store.open.value = isOpen ? null : name;
+    else if (given.kind === 'answer') give(given.answer, approvesOn || goesOn());
+  };
+  const approvesOn = approves === true && me.value?.canDrive === true;
+  const unsent = comments !== true && given !== null && count > 0;
+  const button = (
+    <button
+      id={name}
+      type="button"
+      class={`btn ${approves === true ? 'primary' : ''}`}
+      disabled={isOff || given?.kind === 'missing'}
+      title={unsent ? `${meaning}; not sent with it: ${formatCommentCount(count)}` : meaning}
+      {...(isFilledIn && { 'aria-expanded': isOpen })}
+      onClick={press}
+    >
+      {label}
+      {approvesOn && !isFilledIn && ' and go on'}
+      {comments === true && count > 0 && <span class="count on">{count}</span>}
+    </button>
+  );
+  if (!approvesOn || given === null) return button;
+  const only = (): void => {
+    if (given.kind === 'answer') give(given.answer, false);
+  };
+  return (
+    <span class="split-btn">
+      {button}
+      <button
+        type="button"
+        class="btn primary more-ways"
+        popovertarget="only"
+        aria-label={`More ways to ${label.toLowerCase()}`}
+      >
+        <Icon name="down" />
+      </button>
+      <span class="menu" id="only" popover="auto">
+        <button type="button" id="approve-only" class="btn quiet" disabled={isOff} onClick={only}>
+          {label} only
+        </button>
+      </span>
+    </span>
+  );
+}
+
+/** Sends a decision. The draft stays until the decision is recorded. */
+function useGiving(gate: GateOnPage) {
+  const error = useSignal<ErrorView | null>(null);
+  const isSending = useSignal(false);
+  const give = async (answer: object, isOn = goesOn()): Promise<void> => {
+    isSending.value = true;
+    error.value = await sendGateAnswer(answer, gate, isOn).then(
+      () => null,
+      (failure: unknown) => toErrorView(failure),
+    );
+    isSending.value = false;
+  };
+  return { give, error: error.value, isSending: isSending.value };
+}
+
+/** With the hash of the version that was read. */
+async function sendGateAnswer(answer: object, { view, store }: GateOnPage, isOn: boolean): Promise<void> {
+  const { artifactHash } = view;
+  await post(`${gatePath(view)}/decision`, { artifactHash, answer });
+  store.forget();
+  await load();
+  if (isOn) await goOnAfterDecision(view.threadId);
+}
+
+/** Somebody has decided, or it asks about something else by now. */
+function Closed({ gate: { view } }: { readonly gate: GateOnPage }) {
+  const { closed, next, threadId } = view;
+  const by = closed?.principal == null ? '' : ` by ${closed.principal}`;
+  return (
+    <div class="in" role="status">
+      <span class="then">
+        This gate is closed: {humanizeName(closed?.status ?? 'closed')}
+        {by}.
+      </span>
+      <span class="grow" />
+      {next !== null && (
+        <a class="btn primary" href={gateHref(threadId, next)}>
+          Open the current gate
+        </a>
+      )}
+    </div>
+  );
+}
+
+/** The command to type where the page does not decide. */
+function InTerminal({ gate: { view }, command }: { readonly gate: GateOnPage; readonly command: string }) {
+  const why =
+    view.choices.length === 0 ? 'Answered in a terminal:' : 'This page is read-only. To decide, type';
+  return (
+    <div class="in">
+      <span class="then">
+        {why} <code class="command">{`devs ${command} ${view.sessionId.slice(0, 8)}`}</code>
+      </span>
+      <span class="grow" />
+      <span class="seal">
+        <Icon name="lock" />
+        <code title={view.artifactHash}>{shortHash(view.artifactHash)}</code>
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,43 @@
+import type { GateView } from '../../src/views/gateView.ts';
+import { isPlan, isReview, type Review } from '../artifacts.ts';
+import { formatNumbered, taskTag } from '../words.ts';
+
+type NamedGate = Pick<GateView, 'about' | 'artifact' | 'kind' | 'message' | 'taskId' | 'title'>;
+
+/** Of a gate, in a path: `T3 code`, `Plan`. Pure. */
+export function gateName({ about, artifact, taskId }: NamedGate): string {
+  if (isReview(artifact)) return `${reviewedTags(artifact)} ${about.toLowerCase()}`;
+  return /:\d+$/.test(taskId) ? `${taskTag(taskId)} ${about.toLowerCase()}` : about;
+}
+
+const reviewedTags = ({ tasks }: Review): string =>
+  tasks.length < 3 ? tasks.map(({ taskId }) => taskTag(taskId)).join(' and ') : `${tasks.length} tasks`;
+
+/** The question as a title. Pure. */
+export function gateTitle(gate: NamedGate): string {
+  const { artifact, kind, message, taskId, title } = gate;
+  if (isReview(artifact)) {
+    const [only] = artifact.tasks;
+    if (artifact.tasks.length === 1 && only !== undefined) return `${taskTag(only.taskId)} ${only.name}`;
+    return artifact.epicName ?? formatNumbered(artifact.tasks.length, 'task');
+  }
+  if (isPlan(artifact)) return `Build “${title}” in ${formatNumbered(artifact.tasks.length, 'task')}?`;
+  return TITLES[kind]?.(title, taskTag(taskId)) ?? (message === '' ? title : message);
+}
+
+const TITLES: Readonly<Record<string, (title: string, task: string) => string>> = {
+  design_approval: (title) => `Is this what “${title}” should be?`,
+  baseline: () => 'Checks fail before the work begins',
+  task_failure: (_title, task) => `${task} is stuck`,
+  recursion_limit: (title) => `“${title}” makes no progress`,
+  budget: (title) => `Raise the budget of “${title}”?`,
+  step: () => 'A call may have been made already',
+};
+
+/** The gate's own message; empty for kinds with the same message at every gate. Pure. */
+export const ownMessage = ({
+  kind,
+  message,
+  artifact,
+}: Pick<NamedGate, 'artifact' | 'kind' | 'message'>): string =>
+  isReview(artifact) || kind === 'design_approval' || kind === 'dag_approval' ? '' : message;

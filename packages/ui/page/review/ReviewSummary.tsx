@@ -1,0 +1,183 @@
+import type { Review } from '../artifacts.ts';
+import { CommentedLine } from '../gate/Commented.tsx';
+import { Icon } from '../icons.tsx';
+import { formatNumbered, taskTag } from '../words.ts';
+import { showFile } from './FileTree.tsx';
+import type { Evidence } from './reviewFiles.ts';
+
+interface SummaryOf {
+  readonly review: Review;
+  readonly evidence: readonly Evidence[];
+  /** Whether the diff is read. Before, the places of evidence are unknown. */
+  readonly isRead: boolean;
+}
+
+/** Criteria with their evidence, and the checks. */
+export function ReviewSummary({ review, evidence, isRead }: SummaryOf) {
+  const shown = evidence.filter(({ shownBy }) => shownBy !== null).length;
+  return (
+    <div class="panel sum">
+      <section aria-labelledby="crit-h">
+        <h2 id="crit-h">
+          {shown} of {evidence.length}{' '}
+          {evidence.length === 1 ? 'criterion has evidence' : 'criteria have evidence'}
+        </h2>
+        {review.tasks.map((task) => (
+          <TaskCriteria key={task.taskId} task={task} evidence={evidence} isRead={isRead} review={review} />
+        ))}
+      </section>
+      <section aria-labelledby="chk-h">
+        <Checks check={review.check} />
+        <Rejections review={review} />
+      </section>
+    </div>
+  );
+}
+
+interface TaskCriteriaOf extends SummaryOf {
+  readonly task: Review['tasks'][number];
+}
+
+function TaskCriteria({ task, evidence, isRead, review }: TaskCriteriaOf) {
+  const { taskId, name, criteria, losses = [] } = task;
+  return (
+    <>
+      {review.tasks.length > 1 && (
+        <h3>
+          <span class="q3">{taskTag(taskId)}</span> {name}
+        </h3>
+      )}
+      <ul>
+        {criteriaLines(name, criteria).map(({ line, criterion }, at) => (
+          <li key={line} class="ev">
+            <CommentedLine
+              place={taskTag(taskId)}
+              line={line}
+              text={criterion}
+              isOf={(number) => number === line || number === line + 1}
+            >
+              <Criterion evidence={evidenceFor(evidence, criteria[at])} isRead={isRead} />
+            </CommentedLine>
+          </li>
+        ))}
+      </ul>
+      {losses.map(({ path, words }) => (
+        <p key={words} class="wait loss">
+          <Icon name="warning" />
+          <span>
+            {path === null ? '' : `${path}: `}
+            {words}
+          </span>
+        </p>
+      ))}
+    </>
+  );
+}
+
+const evidenceFor = (
+  evidence: readonly Evidence[],
+  criterion: Review['tasks'][number]['criteria'][number] | undefined,
+): Evidence =>
+  evidence.find((each) => each.criterion === criterion?.criterion && each.shownBy === criterion.shownBy) ?? {
+    criterion: criterion?.criterion ?? '',
+    shownBy: criterion?.shownBy ?? null,
+    path: null,
+    line: null,
+  };
+
+function Criterion({ evidence, isRead }: { readonly evidence: Evidence; readonly isRead: boolean }) {
+  const { criterion, shownBy, path, line } = evidence;
+  const isWeak = shownBy === null || (isRead && path === null);
+  return (
+    <div class="crit">
+      <Icon name={isWeak ? 'warning' : 'check'} tone={isWeak ? 'wait' : 'ok'} />
+      <div>
+        <b>{criterion}</b> {shownBy === null && <span class="wait">no evidence named</span>}
+        {shownBy !== null && path === null && (
+          <span class={isRead ? 'wait' : 'q3'}>
+            <code>{shownBy}</code>
+            {isRead && ', outside the diff'}
+          </span>
+        )}
+        {shownBy !== null && path !== null && (
+          <button type="button" class="evs" onClick={() => showFile(path, line)}>
+            <code>{shownBy}</code>
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** A criterion is a line, and its evidence is the next one. */
+function criteriaLines(name: string, criteria: Review['tasks'][number]['criteria']) {
+  let line = name.split('\n').length + 1;
+  return criteria.map(({ criterion, shownBy }) => {
+    const own = { criterion, line };
+    line += criterion.split('\n').length + (shownBy === null ? 0 : shownBy.split('\n').length);
+    return own;
+  });
+}
+
+type Check = NonNullable<Review['check']>;
+
+function Checks({ check }: { readonly check: Review['check'] }) {
+  if (check === null) {
+    return (
+      <>
+        <h2 id="chk-h">Checks</h2>
+        <p class="wait loss">
+          <Icon name="warning" />
+          The checks were not run on this exact commit.
+        </p>
+      </>
+    );
+  }
+  const parts = check.parts ?? [{ name: check.command, passed: check.passed }];
+  const passed = parts.filter((part) => part.passed).length;
+  return (
+    <>
+      <h2 id="chk-h">
+        Checks{' '}
+        <span class={check.passed ? 'ok' : 'bad'}>
+          {passed} of {parts.length} passed
+        </span>
+      </h2>
+      <ul class="checks">
+        {parts.map((part) => (
+          <li key={part.name}>
+            <Icon name={part.passed ? 'check' : 'cross'} tone={part.passed ? 'ok' : 'bad'} />
+            <code>{part.name}</code>
+            <span class="q2">{part.passed ? 'passed' : 'failed'}</span>
+          </li>
+        ))}
+      </ul>
+      {check.cases !== undefined && <p class="q2 cases">{formatCases(check.cases)}</p>}
+      <details open={!check.passed}>
+        <summary>
+          Output of <code>{check.command}</code>
+        </summary>
+        <pre class="artifact">{check.output}</pre>
+      </details>
+    </>
+  );
+}
+
+function formatCases({ passed, failed, skipped }: NonNullable<Check['cases']>): string {
+  const all = passed + failed + skipped;
+  const parts = [...(failed > 0 ? [`${failed} failed`] : []), ...(skipped > 0 ? [`${skipped} skipped`] : [])];
+  return [formatNumbered(all, 'case'), ...parts].join(', ');
+}
+
+function Rejections({ review: { rejections } }: { readonly review: Review }) {
+  return (
+    <>
+      {rejections.map(({ by, at, feedback }) => (
+        <blockquote key={at} class="feedback">
+          <p>{feedback}</p>
+          <footer class="q3">sent back by {by}</footer>
+        </blockquote>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,167 @@
+import type { Gate, PipelineRunInfo } from '@devs/core';
+
+/** A fact of a gate, with how good it is. */
+export interface Fact {
+  readonly text: string;
+  readonly tone: 'plain' | 'ok' | 'warning' | 'bad';
+}
+
+/** The row of a gate in the inbox, from its recorded artifact. */
+export interface GateFacts {
+  /** The question in a few words. */
+  readonly asks: string;
+  /** At most four, a warning last. */
+  readonly facts: readonly Fact[];
+  /** Lines of code, or an amount in words; `null` without one. */
+  readonly size: { readonly added: number; readonly removed: number } | string | null;
+}
+
+type Tasks = readonly Pick<PipelineRunInfo['tasks'][number], 'taskId' | 'label' | 'name' | 'status'>[];
+
+/** Pure. @param tasks - Of the run: names of those that a gate is about. */
+export function gateFacts(
+  gate: Pick<Gate, 'kind' | 'artifact' | 'message' | 'taskId'>,
+  tasks: Tasks,
+): GateFacts {
+  const shown = (gate.artifact ?? {}) as Shown;
+  const { asks, facts, size = null } = factsOf(gate, shown, tasks);
+  return { asks, facts: facts.slice(0, 4), size };
+}
+
+/** The members of artifacts that are counted. */
+interface Shown {
+  readonly documents?: readonly { readonly title?: string }[];
+  readonly unknownFiles?: readonly string[];
+  readonly requirements?: readonly unknown[];
+  readonly tasks?: readonly {
+    readonly taskId?: string;
+    readonly name?: string;
+    readonly acceptanceCriteria?: readonly unknown[];
+    readonly criteria?: readonly { readonly shownBy: string | null }[];
+    readonly losses?: readonly unknown[];
+  }[];
+  readonly range?: {
+    readonly total?: { readonly files: number; readonly added: number; readonly removed: number };
+  };
+  readonly check?: {
+    readonly passed: boolean;
+    readonly parts?: readonly { readonly passed: boolean }[];
+    readonly cases?: { readonly passed: number; readonly failed: number; readonly skipped: number };
+  } | null;
+  readonly step?: unknown;
+  readonly reason?: unknown;
+  readonly attempts?: unknown;
+  readonly failing?: readonly string[];
+}
+
+type Facts = Pick<GateFacts, 'asks' | 'facts'> & Partial<Pick<GateFacts, 'size'>>;
+
+function factsOf(
+  { kind, message, taskId }: Pick<Gate, 'kind' | 'message' | 'taskId'>,
+  shown: Shown,
+  tasks: Tasks,
+): Facts {
+  const task = tasks.find((each) => each.taskId === taskId);
+  const named = task === undefined ? null : `${task.label} ${task.name}`;
+  switch (kind) {
+    case 'review':
+      return reviewFacts(shown, tasks);
+    case 'dag_approval':
+      return planFacts(shown);
+    case 'design_approval':
+      return documentFacts(shown);
+    case 'task_failure':
+      return {
+        asks: named ?? 'A task is stuck',
+        facts: [plain(`tried ${numbered(Number(shown.attempts ?? 0), 'time')}`), ...behind(tasks, taskId)],
+      };
+    case 'baseline':
+      return {
+        asks: 'Checks fail before the work begins',
+        facts: [bad(`${numbered((shown.failing ?? []).length, 'failure')}`)],
+      };
+    case 'budget':
+      return {
+        asks: 'The next call may pass the limit',
+        facts: [
+          ...(named === null ? [] : [plain(named)]),
+          plain(`call: ${String(shown.step)}`),
+          ...behind(tasks, taskId),
+        ],
+      };
+    default:
+      return { asks: firstLine(message) || 'Go on?', facts: named === null ? [] : [plain(named)] };
+  }
+}
+
+function reviewFacts({ tasks = [], range, check }: Shown, known: Tasks): Facts {
+  const [only] = tasks;
+  const label = known.find(({ taskId }) => taskId === only?.taskId)?.label ?? '';
+  const criteria = tasks.flatMap((task) => task.criteria ?? []);
+  const shown = criteria.filter(({ shownBy }) => shownBy !== null).length;
+  const losses = tasks.flatMap((task) => task.losses ?? []).length;
+  const { files = 0, added = 0, removed = 0 } = range?.total ?? {};
+  return {
+    asks: tasks.length === 1 ? `${label} ${only?.name ?? ''}`.trim() : numbered(tasks.length, 'task'),
+    facts: [
+      plain(numbered(files, 'file')),
+      checkFact(check ?? null),
+      shown === criteria.length
+        ? plain(`${shown} of ${criteria.length} criteria`)
+        : warning(`${criteria.length - shown} of ${criteria.length} criteria without evidence`),
+      ...(losses > 0 ? [warning(`${numbered(losses, 'warning')} about tests`)] : []),
+    ],
+    size: { added, removed },
+  };
+}
+
+function checkFact(check: NonNullable<Shown['check']> | null): Fact {
+  if (check === null) return warning('checks not run on this commit');
+  const count = numbered(check.parts?.length ?? 1, 'check');
+  const { passed = 0, failed = 0, skipped = 0 } = check.cases ?? {};
+  const cases = passed + failed + skipped;
+  const words = [count, ...(cases > 0 ? [numbered(cases, 'case')] : [])].join(', ');
+  return check.passed ? ok(words) : bad(`${words}: failed`);
+}
+
+function planFacts({ tasks = [], requirements = [] }: Shown): Facts {
+  const criteria = tasks.reduce((sum, { acceptanceCriteria = [] }) => sum + acceptanceCriteria.length, 0);
+  return {
+    asks: `Build it in ${numbered(tasks.length, 'task')}?`,
+    facts: [
+      plain(criteria === 1 ? '1 criterion' : `${criteria} criteria`),
+      plain(numbered(requirements.length, 'requirement')),
+    ],
+    size: numbered(tasks.length, 'task'),
+  };
+}
+
+function documentFacts({ documents = [], unknownFiles = [] }: Shown): Facts {
+  return {
+    asks: 'Is this the design?',
+    facts: [
+      plain(documents.map(({ title = '' }) => title).join(', ')),
+      ...(unknownFiles.length > 0
+        ? [warning(`names ${numbered(unknownFiles.length, 'file')} not there`)]
+        : []),
+    ],
+    size: numbered(documents.length, 'document'),
+  };
+}
+
+const DONE: ReadonlySet<string> = new Set(['completed', 'skipped']);
+
+/** Tasks that are neither done nor the one that is asked about. */
+function behind(tasks: Tasks, asked: string): readonly Fact[] {
+  const left = tasks.filter(({ taskId, status }) => taskId !== asked && !DONE.has(status)).length;
+  return left === 0 ? [] : [plain(`${numbered(left, 'task')} ${left === 1 ? 'waits' : 'wait'} behind it`)];
+}
+
+const plain = (text: string): Fact => ({ text, tone: 'plain' });
+const ok = (text: string): Fact => ({ text, tone: 'ok' });
+const warning = (text: string): Fact => ({ text, tone: 'warning' });
+const bad = (text: string): Fact => ({ text, tone: 'bad' });
+
+const numbered = (count: number, noun: string): string => `${count} ${count === 1 ? noun : `${noun}s`}`;
+
+const firstLine = (text: string): string => text.trim().split('\n')[0] ?? '';
