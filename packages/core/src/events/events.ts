@@ -256,7 +256,13 @@ export interface OrchestratorEvents {
   /** A run and all its files were deleted; the event belongs to no run. */
   RUN_REMOVED: { readonly id: string; readonly principal: string };
   /** The run ended. */
-  RUN_FINISHED: { readonly outcome: string };
+  RUN_FINISHED: {
+    readonly outcome: string;
+    /** Key of the turn that ended; absent for a run that was started without one. */
+    readonly turn?: string;
+    /** The webhook that its caller named. */
+    readonly webhook?: string;
+  };
   /** A person accepted a changed graph for the run. */
   GRAPH_ACCEPTED: { readonly principal: string; readonly changes: string; readonly fingerprint: string };
   /** The run continued on a changed graph. */

@@ -14,5 +14,11 @@ export const GATE_EVENTS = [
 
 export type GateEventName = (typeof GATE_EVENTS)[number];
 
+/** Events with a position among those of every run: about gates, and ends of runs of an app with webhooks. */
+export type OutboxEventName = GateEventName | 'RUN_FINISHED';
+
+/** All of them. */
+export const OUTBOX_EVENTS: readonly OutboxEventName[] = [...GATE_EVENTS, 'RUN_FINISHED'];
+
 export const isGateEvent = (name: EventName): name is GateEventName =>
   (GATE_EVENTS as readonly EventName[]).includes(name);

@@ -17,8 +17,9 @@ import { type Message, signalName } from '../waits/waits.ts';
 import type { Engine, RecordingEngine } from './Engine.ts';
 import { holdRun } from './lease.ts';
 import { type GraphParts, stageCancelledCalls } from './openToolCalls.ts';
-import { isOver, saveRunStatus } from './outcome.ts';
+import { isOver, runFinished, saveRunStatus } from './outcome.ts';
 import { isOfCurrentTurn } from './queuedTurns.ts';
+import { recordedOptions } from './runInput.ts';
 import { recordStop, type StopRequest } from './stopRequests.ts';
 
 /** Sender and id of a signal. */
@@ -171,8 +172,10 @@ export async function endIfFree(threadId: string, engine: CancellingEngine): Pro
   const { store } = engine;
   if (store.threads.driverOf(threadId) !== null) return afterBarrier(store.outlet, undefined);
   try {
-    const end = async (lease: Lease): Promise<void> =>
-      endCancelled(lease, engine, await stageCancelledCalls(lease, engine));
+    const end = async (lease: Lease): Promise<void> => {
+      const answer = await stageCancelledCalls(lease, engine);
+      endCancelled(lease, engine, { answer, webhook: await namedWebhook(threadId, engine) });
+    };
     await holdRun(threadId, end, engine);
   } catch (error) {
     // Somebody took it up in between, and finds the request.
@@ -180,10 +183,26 @@ export async function endIfFree(threadId: string, engine: CancellingEngine): Pro
   }
 }
 
-/** Ends a run that nobody drives, and those below it, in one transaction. `answer` answers its open tool calls. */
-export function endCancelled(lease: Lease, engine: RecordingEngine, answer = (): void => {}): void {
+/** An input that cannot be read does not keep a run from being cancelled. */
+async function namedWebhook(
+  threadId: string,
+  { store, saver }: CancellingEngine,
+): Promise<string | undefined> {
+  if (saver === undefined) return undefined;
+  return (await recordedOptions(threadId, { store, saver }).catch(() => null))?.webhook;
+}
+
+interface CancelledEnd {
+  /** Answers its open tool calls. */
+  readonly answer?: () => void;
+  /** That its caller named. */
+  readonly webhook?: string | undefined;
+}
+
+/** Ends a run without a driver, and those below it, in one transaction. */
+export function endCancelled(lease: Lease, engine: RecordingEngine, how: CancelledEnd = {}): void {
   engine.store.runs.together(() => {
-    endAlone(lease, engine, answer);
+    endAlone(lease, engine, how);
     cancelBelow(lease.threadId, engine);
   });
 }
@@ -204,7 +223,11 @@ export function cancelBelow(threadId: string, engine: RecordingEngine): void {
 }
 
 /** Ends a run that nobody drives, in the caller's transaction: its open questions are withdrawn and the request is done. */
-function endAlone(lease: Lease, engine: RecordingEngine, answer = (): void => {}): void {
+function endAlone(
+  lease: Lease,
+  engine: RecordingEngine,
+  { answer = () => {}, webhook }: CancelledEnd = {},
+): void {
   const { runs, threads } = engine.store;
   const { threadId } = lease;
   const { status, wakeSeq } = threads.require(threadId);
@@ -212,14 +235,14 @@ function endAlone(lease: Lease, engine: RecordingEngine, answer = (): void => {}
   runs.consume(lease, 'cancel');
   // Without a request, it was done since, or the turn that it was about has been followed by another.
   if (isOver(status) || !isAsked) return;
+  const turn = engine.store.inputs.latest(threadId)?.key;
   const settlement = {
     status: 'cancelled',
     reason: CANCELLED_BY_REQUEST,
     seenWakeSeq: wakeSeq,
-    facts: [{ name: 'RUN_FINISHED', payload: { outcome: 'cancelled' }, scope: { threadId } }],
+    facts: [runFinished({ threadId, status: 'cancelled', turn, webhook })],
     withdrawsQuestions: true,
     inSameTransaction: answer,
   } as const;
-  const turn = engine.store.inputs.latest(threadId)?.key;
   saveRunStatus(lease, settlement, [runEnded('cancelled', CANCELLED_BY_REQUEST, turn)], engine);
 }

@@ -4,6 +4,11 @@ import type { EventName, EventScope, OrchestratorEvents } from '../../events/eve
 import { isGateEvent } from '../../events/gateEvents.ts';
 import { parseStored, type StoreOptions } from '../rows/rows.ts';
 
+export interface EventStoreOptions extends StoreOptions {
+  /** Ends of runs get a position, too: webhooks read them. @defaultValue false */
+  readonly numbersEnds?: boolean;
+}
+
 /** One line of a run's log. */
 export interface EventRecord<Name extends EventName = EventName> {
   /** Position in the file; grows. */
@@ -87,6 +92,7 @@ export interface NodeExecutions {
 export class EventStore {
   readonly #db: Database;
   readonly #now: () => number;
+  readonly #numbersEnds: boolean;
   readonly #insert: Statement<[Omit<EventRow, 'seq'>]>;
   readonly #number: Statement<[number]>;
   readonly #selectPage: Statement<[string, number, number], EventRow>;
@@ -98,9 +104,10 @@ export class EventStore {
   readonly #selectIs: Statement<[string, string, number], 0 | 1>;
 
   /** @param db - An open, migrated state file. */
-  constructor(db: Database, { now = Date.now }: StoreOptions = {}) {
+  constructor(db: Database, { now = Date.now, numbersEnds = false }: EventStoreOptions = {}) {
     this.#db = db;
     this.#now = now;
+    this.#numbersEnds = numbersEnds;
     this.#insert = prepare(db, INSERT);
     this.#number = prepare(db, NUMBER);
     this.#selectPage = prepare(db, SELECT_PAGE);
@@ -126,7 +133,7 @@ export class EventStore {
       payloadJson: JSON.stringify(payload),
     });
     const seq = Number(lastInsertRowid);
-    if (isGateEvent(name)) this.#number.run(seq);
+    if (isGateEvent(name) || (this.#numbersEnds && name === 'RUN_FINISHED')) this.#number.run(seq);
     return seq;
   }
 

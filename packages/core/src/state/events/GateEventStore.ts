@@ -1,13 +1,18 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../../db/prepare.ts';
-import type { GateEventName } from '../../events/gateEvents.ts';
+import type { GateEventName, OutboxEventName } from '../../events/gateEvents.ts';
 import { type EventRecord, type EventRow, eventFromRow } from './EventStore.ts';
 
-/** An event about a gate, with its place among those of every run. */
-export type GateEvent = EventRecord<GateEventName> & {
+interface Placed {
   /** Give it as `after` to continue behind this event. Whole numbers as text, in the order in which the events arrived. */
   readonly cursor: string;
-};
+}
+
+/** An event about a gate, with its place among those of every run. */
+export type GateEvent = EventRecord<GateEventName> & Placed;
+
+/** An event that something outside of devs may have to hear of: about a gate, or the end of a run. */
+export type OutboxEvent = EventRecord<OutboxEventName> & Placed;
 
 interface GateEventRow extends EventRow {
   readonly position: number;
@@ -33,9 +38,9 @@ export class GateEventStore {
   }
 
   /** Those behind a position, in order. */
-  after(position: number, limit: number): readonly GateEvent[] {
+  after(position: number, limit: number): readonly OutboxEvent[] {
     return this.#selectAfter.all(position, limit).map(({ position: at, ...row }) => ({
-      ...eventFromRow<GateEventName>(row),
+      ...eventFromRow<OutboxEventName>(row),
       cursor: String(at),
     }));
   }
