@@ -28,6 +28,12 @@ const LONG = [
     'drive/cancelledElsewhere',
     'runs that hang, cancelled by another process (times in test-results/cancel-*.json), and kills around it',
   ],
+  [
+    'webhooks',
+    { DEVS_WEBHOOK_RUNS: 334, DEVS_WEBHOOK_KILLS: 30 },
+    'killedSender',
+    'a sender of webhooks, killed, and a receiver that fails at random',
+  ],
   ['chaos-humans', { CHAOS_HUMANS: 50 }, 'chaos/humans', 'the same around edits and goals'],
   ['chaos-reviews', { CHAOS_REVIEWS: 50 }, 'chaos/reviews', 'the same around code reviews'],
   ['demo', { DEVS_DEMO_KILLS: 50 }, 'killedDemo', 'the demo, killed and driven again'],

@@ -7,8 +7,10 @@ import { HeldPostgresRun } from './held/HeldPostgresRun.ts';
 import { requireTenant } from './options.ts';
 import type { RunLists } from './rows/RunLists.ts';
 import type { Claimer, NotClaimed, RunClaim, RunRows } from './rows/RunRows.ts';
+import type { ScheduleRows } from './rows/ScheduleRows.ts';
 import type { Shipper } from './rows/Shipper.ts';
 import type { Watches } from './rows/Watches.ts';
+import type { WebhookRows } from './rows/WebhookRows.ts';
 import { toldChannel } from './server/Owner.ts';
 import type { LeaseComparison, SessionOwner } from './server/SessionOwner.ts';
 import {
@@ -25,6 +27,8 @@ export interface PostgresRunsParts {
   readonly files: RunFiles;
   readonly looked: LookedAtFiles;
   readonly lists: RunLists;
+  readonly webhooks: WebhookRows;
+  readonly schedules: ScheduleRows;
   readonly watches: Watches;
   readonly shipper: Shipper;
   readonly owner: SessionOwner;
@@ -56,6 +60,14 @@ export class PostgresRuns implements Runs, DrivenRuns {
   constructor(parts: PostgresRunsParts) {
     this.#parts = parts;
     parts.owner.compares(() => this.#comparison());
+  }
+
+  get webhooks(): WebhookRows {
+    return this.#parts.webhooks;
+  }
+
+  get schedules(): ScheduleRows {
+    return this.#parts.schedules;
   }
 
   get schema(): string {

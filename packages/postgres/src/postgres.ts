@@ -19,8 +19,10 @@ import { GraphQueues } from './rows/GraphQueues.ts';
 import { Leases } from './rows/Leases.ts';
 import { RunLists } from './rows/RunLists.ts';
 import { RunRows } from './rows/RunRows.ts';
+import { ScheduleRows } from './rows/ScheduleRows.ts';
 import { Shipper } from './rows/Shipper.ts';
 import { Watches } from './rows/Watches.ts';
+import { WebhookRows } from './rows/WebhookRows.ts';
 import { type AwayWait, isAway, isStarting, type Patience } from './server/faults.ts';
 import { CONNECT_MS, CONNECTION, poolOf } from './server/pool.ts';
 import { SessionOwner } from './server/SessionOwner.ts';
@@ -92,12 +94,18 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
   const files = new RunFiles(tables, new FileTemplates(tables), { codecs: codec, maxFileBytes });
   const connection = { connectionString: directUrl, ...CONNECTION };
   const owner = new SessionOwner({ connection, schema, awayMs });
+  const ready = untilOnce((worker) => {
+    const target = { schema, migrates: migrate, server };
+    return openSchema(pools.work, target, waitsOf(worker, patience));
+  });
   return new PostgresRuns({
     schema,
     rows: new RunRows(tables, files, jobs),
     files,
     looked: new LookedAtFiles(files),
     lists: new RunLists(tables),
+    webhooks: new WebhookRows(tables, ready),
+    schedules: new ScheduleRows(tables, ready),
     watches: new Watches(tables, owner),
     shipper: new Shipper(pools.ship, { schema, patience, meters, isPooled }),
     owner,
@@ -111,10 +119,7 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
       view: new ClusterView(impatient),
       insist: (work) => tables.insist(work),
     },
-    ready: untilOnce((worker) => {
-      const target = { schema, migrates: migrate, server };
-      return openSchema(pools.work, target, waitsOf(worker, patience));
-    }),
+    ready,
     end: () => endAll(jobs, pools),
   });
 }

@@ -183,6 +183,44 @@ INSERT INTO $.graphs (queue, graph) SELECT queue, min(graph) FROM $.runs GROUP B
   `
 ALTER TABLE $.runs ADD COLUMN relabelled boolean NOT NULL DEFAULT false;
 `,
+  // Deliveries of webhooks. `position` is that of `gate_events`; a delivered event leaves its row.
+  `
+CREATE TABLE $.webhook_targets (
+  target text COLLATE "C" PRIMARY KEY,
+  position bigint NOT NULL DEFAULT 0,
+  since timestamptz(3) NOT NULL
+);
+CREATE TABLE $.webhook_deliveries (
+  target text COLLATE "C" NOT NULL,
+  position bigint NOT NULL,
+  run_id text COLLATE "C" NOT NULL REFERENCES $.runs ON DELETE CASCADE,
+  event text NOT NULL,
+  attempts integer NOT NULL DEFAULT 0,
+  first_at timestamptz(3),
+  next_at timestamptz(3) NOT NULL DEFAULT now(),
+  given_up_at timestamptz(3),
+  error text,
+  PRIMARY KEY (target, position)
+);
+CREATE INDEX webhook_deliveries_to_send ON $.webhook_deliveries (target, run_id, position) WHERE given_up_at IS NULL;
+CREATE INDEX webhook_deliveries_of_run ON $.webhook_deliveries (run_id);
+`,
+  // Schedules that start runs. `firing_at`: a process starts the run of this firing, or has died with it.
+  `
+CREATE TABLE $.schedules (
+  id text COLLATE "C" PRIMARY KEY,
+  graph text NOT NULL,
+  times text NOT NULL,
+  given text NOT NULL,
+  created_at timestamptz(3) NOT NULL,
+  next_at timestamptz(3),
+  firing_at timestamptz(3),
+  last_at timestamptz(3),
+  last_run text,
+  error text
+);
+CREATE INDEX schedules_due ON $.schedules (graph, next_at);
+`,
 ];
 
 /** How many steps this release has. */
@@ -229,6 +267,9 @@ const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   signals: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
   gate_events: ['SELECT', 'INSERT'],
   gate_event_count: ['SELECT', 'UPDATE'],
+  webhook_targets: ['SELECT', 'INSERT', 'UPDATE'],
+  webhook_deliveries: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
+  schedules: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
   tenants: ['SELECT', 'INSERT', 'UPDATE'],
   workers: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
   run_changes: ['SELECT', 'INSERT', 'DELETE'],

@@ -5,6 +5,7 @@ import { Assistants } from './apps/Assistants.ts';
 import type { ServedApp } from './apps/ServedApp.ts';
 import { startWorkers } from './apps/workers.ts';
 import { assistantRoutes } from './assistants/assistantRoutes.ts';
+import { cronRoutes } from './crons/cronRoutes.ts';
 import { ApiError, errorView, notFound } from './http/ApiError.ts';
 import { allowOrigin, assertReach, preflight, type Reach } from './http/guard.ts';
 import { OpenStreams } from './http/OpenStreams.ts';
@@ -127,6 +128,7 @@ function routesOf(served: Served, { base, accessOf, bodyBytes }: Entrance): Hono
   const parts = [metaRoutes(), assistantRoutes(served), threadRoutes(served), stateRoutes(served)];
   for (const part of [
     ...parts,
+    cronRoutes(served),
     runRoutes(served),
     protocolRoutes(served),
     storeRoutes(served),

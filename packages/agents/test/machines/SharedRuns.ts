@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DevsError, type Orchestrator, type Runs } from '@devs/core';
 import { createDatabase } from '@devs/core/state';
+import { MemoryRuns } from '@devs/core/testing';
 
 type RunDriver = Awaited<ReturnType<Orchestrator['driver']>>;
 type RunSignal = LookedAtRun['signals'][number];
@@ -31,6 +32,8 @@ interface Kept {
 /** Runs as machines share them: the last image that arrived, an epoch, and what was told. No machine sees another's files. */
 export class SharedRuns implements Runs {
   readonly #dir: string;
+  /** For the members that these tests leave alone. */
+  readonly #others = new MemoryRuns();
   readonly #runs = new Map<string, Kept>();
   #copies = 0;
 
@@ -38,6 +41,14 @@ export class SharedRuns implements Runs {
   constructor(dir: string) {
     this.#dir = dir;
     mkdirSync(dir, { recursive: true });
+  }
+
+  get webhooks(): Runs['webhooks'] {
+    return this.#others.webhooks;
+  }
+
+  get schedules(): Runs['schedules'] {
+    return this.#others.schedules;
   }
 
   async create({ id, file, index }: NewRunFile): Promise<boolean> {

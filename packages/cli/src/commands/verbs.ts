@@ -162,6 +162,16 @@ const ADMIN: readonly Verb[] = [
     load: async () => (await import('./admin/upgrade.ts')).addUpgrade,
   },
   {
+    usage: 'webhooks [options] <module>',
+    description: 'list the events that webhooks have not taken, and those that were given up',
+    load: async () => (await import('./admin/webhooks.ts')).addWebhooks,
+  },
+  {
+    usage: 'schedule [options] <module> [id]',
+    description: 'list the schedules of your apps, or add or remove one',
+    load: async () => (await import('./admin/schedule.ts')).addSchedule,
+  },
+  {
     usage: 'import-threads [options] <module>',
     description: 'take over the waiting threads of a LangGraph checkpointer; prints a list first',
     load: async () => (await import('./admin/threads.ts')).addImportThreads,

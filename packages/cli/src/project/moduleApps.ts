@@ -9,6 +9,8 @@ import type { Session } from './Session.ts';
 
 export type ExportedThread = Awaited<ReturnType<DurableApp<unknown, unknown, unknown>['exportThread']>>;
 
+type Schedules = Awaited<ReturnType<DurableApp<unknown, unknown, unknown>['schedules']>>;
+
 /** The members of an app that these commands call; the module's package may be another copy than the command's. */
 export interface ModuleApp {
   checkUpgrade(): Promise<UpgradeCheck>;
@@ -22,6 +24,12 @@ export interface ModuleApp {
   ): Promise<{ readonly runs: readonly { readonly id: string }[]; readonly next: string | null }>;
   importThread(id: string, options: object): Promise<ImportedThread>;
   exportThread(id: string, options: object): Promise<ExportedThread>;
+  sendWebhooks(options: object): Promise<void>;
+  undelivered(): ReturnType<DurableApp<unknown, unknown, unknown>['undelivered']>;
+  schedule(id: string, options: object, input: unknown): Promise<Schedules[number]>;
+  unschedule(id: string): Promise<boolean>;
+  schedules(): Promise<Schedules>;
+  readonly queue: { readonly graph: string };
   close(): PromiseLike<void>;
 }
 

@@ -21,6 +21,7 @@ import type { Served, ServedApp } from './Served.ts';
 
 type MakeDurable = typeof durable;
 type Source = Parameters<MakeDurable>[0];
+type Webhooks = NonNullable<Parameters<MakeDurable>[1]['webhooks']>;
 
 interface LoadedGraph {
   readonly id: string;
@@ -43,12 +44,13 @@ export async function langgraphApps(file: string, session: Session): Promise<Ser
   for (const graph of config.graphs) graphs.push({ id: graph.id, source: await loadGraph(graph) });
   const makeDurable = await engineFor(config.folder);
   const [place, limits] = [await placeOf(there), await limitsIn(there.dir)];
+  const webhooks = webhooksOf(config, there.io.env);
   const apps = graphs.map(({ id, source }): [string, ServedApp] => {
     const store = place.runs === null && !hasStore(source) ? { store: 'file' as const } : {};
     const at = place.runs === null ? { file: place.file, ...encryptionKeyOf(there) } : { runs: place.runs };
     return [
       id,
-      made(id, () => makeDurable(source, { ...at, ...store, ...(limits && { limits }), name: id })),
+      made(id, () => makeDurable(source, { ...at, ...store, ...(limits && { limits }), webhooks, name: id })),
     ];
   });
   return {
@@ -58,6 +60,21 @@ export async function langgraphApps(file: string, session: Session): Promise<Ser
     notTaken: config.notTaken,
     unrecorded: graphs.filter(({ source }) => isUnrecordedAgent(source)).map(({ id }) => id),
   };
+}
+
+/** @throws DevsError `CONFIG_INVALID` for a variable without a value. */
+function webhooksOf({ webhooks }: LanggraphConfig, env: Session['io']['env']): Webhooks {
+  const resolved = (text: string): string => {
+    if (!text.startsWith('$')) return text;
+    const value = env[text.slice(1)];
+    if (value !== undefined && value !== '') return value;
+    throw usageError(`${text.slice(1)} has no value; a webhook in langgraph.json needs it.`, 'Set it.');
+  };
+  const named = Object.entries(webhooks).map(([name, { url, secret, ...events }]) => [
+    name,
+    { ...events, url: resolved(url), secret: resolved(secret) },
+  ]);
+  return Object.fromEntries(named) as Webhooks;
 }
 
 /** The session with the variables of the file, which may name the cluster and the key of the state file. */

@@ -15,10 +15,15 @@ export interface NamedGraph {
   readonly exportName: string;
 }
 
+/** A webhook as `langgraph.json` names it. */
+export type NamedWebhook = z.infer<typeof WebhookShape>;
+
 export interface LanggraphConfig {
   /** Absolute; paths in the file start here. */
   readonly folder: string;
   readonly graphs: readonly NamedGraph[];
+  /** Webhooks of every graph. A value that begins with `$` is the name of a variable. */
+  readonly webhooks: Readonly<Record<string, NamedWebhook>>;
   /** Variables for the graphs; those that the process has already win. */
   readonly env: Readonly<Record<string, string>>;
   /** Members that are not used, for people. */
@@ -31,6 +36,12 @@ const GraphPath = z
     /^[^:]+:[^:]+$|^[A-Za-z]:[\\/][^:]*:[^:]+$/,
     'must be a file and an export, such as "./src/agent.ts:graph"',
   );
+
+const WebhookShape = z.strictObject({
+  url: z.string(),
+  secret: z.string(),
+  events: z.array(z.string()).optional(),
+});
 
 const Config = z.looseObject({
   graphs: z.record(
@@ -45,6 +56,7 @@ const Config = z.looseObject({
     })
     .default({}),
   store: z.looseObject({ index: z.unknown() }).partial().optional(),
+  devs: z.strictObject({ webhooks: z.record(z.string(), WebhookShape).default({}) }).optional(),
 });
 
 /** Members about the image and its Node.js, which this command does not build. */
@@ -63,7 +75,7 @@ const OF_IMAGES = new Set([
   'pip_installer',
   'python_version',
 ]);
-const TAKEN = new Set(['graphs', 'env', 'store', ...OF_IMAGES]);
+const TAKEN = new Set(['devs', 'graphs', 'env', 'store', ...OF_IMAGES]);
 
 const PYTHON = /\.py[xdi]?$/;
 const APP_NAME = /^[A-Za-z0-9_-]{1,40}$/;
@@ -94,7 +106,8 @@ export function readLanggraphConfig(file: string): LanggraphConfig {
   const python = all.filter((graph) => PYTHON.test(graph.file)).map(({ id }) => `the Python graph ${id}`);
   const others = Object.keys(given).filter((name) => !TAKEN.has(name));
   const index = given.store?.index === undefined ? [] : ['store.index'];
-  return { folder, graphs, env: envOf(given.env, folder), notTaken: [...others, ...index, ...python] };
+  const notTaken = [...others, ...index, ...python];
+  return { folder, graphs, webhooks: given.devs?.webhooks ?? {}, env: envOf(given.env, folder), notTaken };
 }
 
 function toGraph(id: string, named: string | { readonly path: string }, folder: string): NamedGraph {

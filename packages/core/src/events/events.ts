@@ -256,7 +256,13 @@ export interface OrchestratorEvents {
   /** A run and all its files were deleted; the event belongs to no run. */
   RUN_REMOVED: { readonly id: string; readonly principal: string };
   /** The run ended. */
-  RUN_FINISHED: { readonly outcome: string };
+  RUN_FINISHED: {
+    readonly outcome: string;
+    /** Key of the turn that ended; absent for a run that was started without one. */
+    readonly turn?: string;
+    /** The webhook that its caller named. */
+    readonly webhook?: string;
+  };
   /** A person accepted a changed graph for the run. */
   GRAPH_ACCEPTED: { readonly principal: string; readonly changes: string; readonly fingerprint: string };
   /** The run continued on a changed graph. */
@@ -386,6 +392,12 @@ export const GATE_EVENTS = [
 ] as const satisfies readonly EventName[];
 
 export type GateEventName = (typeof GATE_EVENTS)[number];
+
+/** Events with a position among those of every run: about gates, and ends of runs of an app with webhooks. */
+export type OutboxEventName = GateEventName | 'RUN_FINISHED';
+
+/** All of them. */
+export const OUTBOX_EVENTS: readonly OutboxEventName[] = [...GATE_EVENTS, 'RUN_FINISHED'];
 
 export const isGateEvent = (name: EventName): name is GateEventName =>
   (GATE_EVENTS as readonly EventName[]).includes(name);

@@ -15,7 +15,8 @@ import {
   withNextCommit,
 } from './commits/immediateTransaction.ts';
 import { EventOutbox } from './events/EventOutbox.ts';
-import { EventStore, GateEventStore } from './events/EventStore.ts';
+import { EventStore, type EventStoreOptions, GateEventStore } from './events/EventStore.ts';
+import { WebhookStore } from './events/WebhookStore.ts';
 import { DecisionLog } from './gates/DecisionLog.ts';
 import { HitlSessionStore } from './gates/HitlSessionStore.ts';
 import { HitlVoteStore } from './gates/HitlVoteStore.ts';
@@ -28,6 +29,7 @@ import { RewindStore } from './runs/RewindStore.ts';
 import { RunDirectory } from './runs/RunDirectory.ts';
 import { RunFootprint } from './runs/RunFootprint.ts';
 import { RunRemover } from './runs/RunRemover.ts';
+import { ScheduleStore } from './schedules/ScheduleStore.ts';
 import { StepStore, type StepStoreOptions } from './steps/StepStore.ts';
 import { TranscriptStore } from './steps/TranscriptStore.ts';
 import { ChildStore } from './threads/ChildStore.ts';
@@ -38,7 +40,7 @@ import { ThreadInputStore } from './threads/ThreadInputStore.ts';
 import { ThreadStore } from './threads/ThreadStore.ts';
 import { WaitStore } from './threads/WaitStore.ts';
 
-export interface StateFileOptions extends StepStoreOptions {
+export interface StateFileOptions extends StepStoreOptions, EventStoreOptions {
   /** Is told what was committed. */
   readonly events: EventSink;
   /** @defaultValue what is committed has arrived */
@@ -65,6 +67,8 @@ export class StateFile {
   readonly journal: CheckpointPersister;
   readonly log: EventStore;
   readonly gateEvents: GateEventStore;
+  readonly webhooks: WebhookStore;
+  readonly schedules: ScheduleStore;
   readonly rewinds: RewindStore;
   readonly directory: RunDirectory;
   readonly labels: RunLabelStore;
@@ -97,6 +101,8 @@ export class StateFile {
     this.journal = new CheckpointPersister(db);
     this.log = new EventStore(db, seams);
     this.gateEvents = new GateEventStore(db);
+    this.webhooks = new WebhookStore(db, seams);
+    this.schedules = new ScheduleStore(db, seams);
     this.rewinds = new RewindStore(db, seams);
     this.directory = new RunDirectory(db);
     this.labels = new RunLabelStore(db);

@@ -93,7 +93,7 @@ export class OnePipelineFile extends OneFile<PipelineFile> implements PipelineFi
  * The goal of an execution: `until` a gate is approved, `only` one task (`T4`) or one `epic` (`E1`) with its
  * dependencies. Set at most one. It is stored until it is reached; then the run is paused.
  */
-export interface DriveRunOptions extends Omit<RunOptions, 'durability'>, GoalOptions {}
+export interface DriveRunOptions extends Omit<RunOptions, 'durability' | 'webhook'>, GoalOptions {}
 
 /** How a drive is called that is told what comes in meanwhile. */
 export type PipelineDriveHooks = Pick<DriveOptions, 'prepare' | 'lost'>;

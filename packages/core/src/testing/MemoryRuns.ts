@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { openStateCopy } from '../db/createDatabase.ts';
+import { createDatabase, openStateCopy } from '../db/createDatabase.ts';
 import { threadBusy } from '../engine/drive/lease.ts';
 import type { RunInfo } from '../engine/drive/RunResult.ts';
 import { type Gate, gateOf } from '../engine/gates/Gate.ts';
@@ -31,9 +31,11 @@ import type {
 } from '../engine/runs/Runs.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { immediateBarrier } from '../state/commits/CommitBarrier.ts';
-import type { GateEvent } from '../state/events/EventStore.ts';
+import type { OutboxEvent } from '../state/events/EventStore.ts';
+import { type WebhookRows, WebhookStore } from '../state/events/WebhookStore.ts';
 import { HitlSessionStore } from '../state/gates/HitlSessionStore.ts';
 import { labelTexts, patchedLabels } from '../state/labels/RunLabelStore.ts';
+import { type ScheduleRows, ScheduleStore } from '../state/schedules/ScheduleStore.ts';
 import { runNotFound } from '../state/threads/threadRecords.ts';
 
 /** A run as it is kept. */
@@ -60,7 +62,7 @@ interface MemoryRun {
   changes: number;
   listed: number;
   /** Keeps its gate events that have arrived. */
-  readonly keep: (events: readonly GateEvent[]) => void;
+  readonly keep: (events: readonly OutboxEvent[]) => void;
   /** Tells whoever watches it. */
   readonly onNews: () => void;
   /** It is not there any more. */
@@ -74,13 +76,32 @@ interface MemoryRun {
 export class MemoryRuns implements Runs {
   readonly #runs = new Map<string, MemoryRun>();
   /** Those of every run; their positions are the cursors. */
-  readonly #events: GateEvent[] = [];
+  readonly #events: OutboxEvent[] = [];
   readonly #watching = new Set<(id: string) => void>();
   readonly #now: () => number;
+  #rows: { readonly webhooks: WebhookRows; readonly schedules: ScheduleRows } | null = null;
 
   /** @param now - Milliseconds since the Unix epoch. */
   constructor({ now = Date.now }: { readonly now?: () => number } = {}) {
     this.#now = now;
+  }
+
+  get webhooks(): WebhookRows {
+    return this.#rowsOfAll().webhooks;
+  }
+
+  get schedules(): ScheduleRows {
+    return this.#rowsOfAll().schedules;
+  }
+
+  /** Rows beside the files of runs. */
+  #rowsOfAll() {
+    const now = this.#now;
+    if (this.#rows === null) {
+      const db = createDatabase({ dbPath: ':memory:' });
+      this.#rows = { webhooks: new WebhookStore(db, { now }), schedules: new ScheduleStore(db, { now }) };
+    }
+    return this.#rows;
   }
 
   async create({ id, queue, file, index, tenant = 'default', isDue = true }: NewRun): Promise<boolean> {
@@ -222,7 +243,7 @@ export class MemoryRuns implements Runs {
     return { gates: items, next };
   }
 
-  async gateEvents(page: GateEventPage): Promise<readonly GateEvent[]> {
+  async gateEvents(page: GateEventPage): Promise<readonly OutboxEvent[]> {
     return gateEventsAfter(page, {
       last: () => this.#events.length,
       after: (position, limit) => this.#events.slice(position, position + limit),

@@ -313,6 +313,19 @@ CREATE TABLE run_labels (
   PRIMARY KEY (label, created_at, thread_id)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE schedules (
+  id         TEXT    NOT NULL PRIMARY KEY,
+  graph      TEXT    NOT NULL,                           -- name of the app that starts its runs; empty for an unnamed one
+  when_json  TEXT    NOT NULL,                           -- cron or every, time zone, overlap, thread, end
+  given_json TEXT    NOT NULL,                           -- input and options of each run
+  created_at INTEGER NOT NULL,
+  next_at    INTEGER,                                    -- of the next firing; NULL after the last
+  firing_at  INTEGER,                                    -- a process starts the run of this firing, or has died with it
+  last_at    INTEGER,                                    -- of the last firing that started a run
+  last_run   TEXT,
+  error      TEXT                                        -- of the last firing, masked
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE signals (
   id           TEXT    PRIMARY KEY NOT NULL,
   thread_id    TEXT    NOT NULL REFERENCES threads (thread_id),
@@ -448,6 +461,25 @@ CREATE TABLE waits (
   CHECK ((state = 'met') = (met_by IS NOT NULL))
 ) STRICT;
 
+CREATE TABLE webhook_deliveries (
+  target      TEXT    NOT NULL,
+  position    INTEGER NOT NULL,
+  thread_id   TEXT    NOT NULL,
+  event_json  TEXT    NOT NULL,
+  attempts    INTEGER NOT NULL DEFAULT 0,
+  first_at    INTEGER,                                   -- of the first attempt; ms since the Unix epoch, UTC
+  next_at     INTEGER NOT NULL,                          -- before it nobody attempts it; ms since the Unix epoch, UTC
+  given_up_at INTEGER,                                   -- ms since the Unix epoch, UTC
+  error       TEXT,                                      -- of the last attempt, masked
+  PRIMARY KEY (target, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE webhook_targets (
+  target   TEXT    NOT NULL PRIMARY KEY,                 -- its name in the options of an app
+  position INTEGER NOT NULL,                             -- every event up to it is queued, delivered or left out
+  since    INTEGER NOT NULL                              -- ms since the Unix epoch, UTC; earlier events are left out
+) STRICT, WITHOUT ROWID;
+
 CREATE INDEX agent_steps_by_blob ON agent_steps (blob_id) WHERE blob_id IS NOT NULL;
 
 CREATE INDEX agent_steps_in_flight ON agent_steps (thread_id, turn, task_id, reserved_usd, reserved_tokens)
@@ -498,6 +530,8 @@ CREATE INDEX rewinds_by_thread ON rewinds (thread_id, created_at);
 
 CREATE INDEX run_labels_of_run ON run_labels (thread_id);
 
+CREATE INDEX schedules_due ON schedules (graph, next_at);
+
 CREATE INDEX signals_unhandled ON signals (thread_id, kind, seq) WHERE consumed_at IS NULL;
 
 CREATE INDEX state_blobs_by_base ON state_blobs (base_id) WHERE base_id IS NOT NULL;
@@ -536,3 +570,7 @@ CREATE UNIQUE INDEX threads_live_workspace ON threads (workspace)
 CREATE INDEX waits_by_due ON waits (due_at) WHERE state = 'pending';
 
 CREATE INDEX waits_by_interrupt ON waits (thread_id, interrupt_id);
+
+CREATE INDEX webhook_deliveries_of_run ON webhook_deliveries (thread_id);
+
+CREATE INDEX webhook_deliveries_to_send ON webhook_deliveries (target, thread_id, position) WHERE given_up_at IS NULL;

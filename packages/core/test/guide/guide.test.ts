@@ -15,6 +15,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   'functional-api': ['functionalApi.ts'],
   'human-approval': ['humanApproval.ts'],
   'timeouts-and-schedules': ['timeoutsAndSchedules.ts'],
+  'webhooks-and-schedules': ['webhooksAndSchedules.ts'],
   stopping: ['stopping.ts'],
   streaming: ['streaming.ts'],
   'from-langgraph': ['fromLanggraph.ts'],

@@ -136,6 +136,9 @@ export class Worker {
   readonly #dispatcher: Dispatcher;
   readonly #reaper: Reaper;
   readonly slots: number;
+  /** Ends the work of drivers beside their runs. */
+  readonly #tendEnd = new AbortController();
+  readonly #tending: Promise<unknown>;
   #health: HealthServer | null = null;
   #stopped: Promise<number> | null = null;
 
@@ -150,6 +153,7 @@ export class Worker {
     this.#drivers = new Map(drivers.map((driver) => [queueName(driver.queue), driver]));
     this.#older = older;
     this.#meters = meters;
+    this.#tending = Promise.all(drivers.map((driver) => driver.tend?.({ signal: this.#tendEnd.signal })));
     this.#onEvent = onEvent ?? (() => undefined);
     this.slots = slots;
     const onError = (error: unknown): void => this.#onEvent({ is: 'away', error });
@@ -261,6 +265,8 @@ export class Worker {
     // As long as it has runs it may be the one who looks after the others.
     const done = this.#dispatcher.stop().then(() => this.#reaper.stop());
     await Promise.race([done, left]);
+    this.#tendEnd.abort();
+    await this.#tending;
     clearTimeout(cut);
     patience.abort();
     void this.#reaper.stop();

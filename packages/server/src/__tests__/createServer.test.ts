@@ -39,7 +39,10 @@ const test = withFile.extend<Fixtures>({
   start: async ({ dbPath }, use) => {
     makeStateFile(dbPath);
     const apps = {
-      echo: durable(echoGraph, { file: dbPath, name: 'echo', store: 'file' }),
+      echo: durable(echoGraph, {
+        ...{ file: dbPath, name: 'echo', store: 'file' },
+        webhooks: { team: { url: 'http://127.0.0.1:9/', secret: 'a secret of the receiver', events: [] } },
+      }),
       ask: durable(askGraph, { file: dbPath, name: 'ask', store: 'file' }),
     };
     const handlers: ServerHandler[] = [];
@@ -135,8 +138,9 @@ test('what is not offered is 501 with a sentence, before anything is recorded', 
     ['POST', '/runs/batch', [] as object],
     ['POST', '/assistants', {}],
     ['POST', '/threads/t/copy', {}],
-    ['POST', '/runs/crons', {}],
-    ['POST', '/runs', { ...echo, webhook: 'https://a.example' }],
+    ['PATCH', '/runs/crons/c', {}],
+    ['POST', '/runs/crons', { ...echo, schedule: '* * * * *', on_run_completed: 'delete' }],
+    ['POST', '/runs/crons', { ...echo, schedule: '* * * * *', enabled: false }],
     ['POST', '/runs', { ...echo, after_seconds: 5 }],
     ['POST', '/runs', { ...echo, interrupt_before: ['echo'] }],
     ['POST', '/runs', { ...echo, multitask_strategy: 'rollback' }],
@@ -274,4 +278,66 @@ test('more streams than one reader may have are refused, and a closed server has
   await handler.close();
   expect(await two.text()).toContain(': connected');
   expect(await three.text()).toContain(': connected');
+});
+
+test('a webhook is the name of a configured one; an address, or one of another assistant, is refused', async ({
+  start,
+}) => {
+  const { ask } = start({ work: false });
+  const echo = { assistant_id: 'echo', input: { topic: 'a' } };
+  for (const refused of [
+    { ...echo, webhook: 'https://a.example' },
+    { ...echo, webhook: '__proto__' },
+    { ...echo, assistant_id: 'ask', webhook: 'team' },
+    { assistant_id: 'echo', command: { resume: 1 }, webhook: 'team' },
+  ]) {
+    const { status, body } = await ask('POST', '/runs', refused);
+    expect({ status, body }).toMatchObject({ status: 422, body: { message: expect.stringMatching(/\.$/) } });
+  }
+  expect((await ask('POST', '/threads/search', {})).body).toEqual([]);
+  const run = { ...echo, webhook: 'team', run_id: 'r1' };
+  expect(await ask('POST', '/runs', run)).toMatchObject({ status: 200 });
+});
+
+test('a cron is a schedule: created, found by its owner, and deleted', async ({ start }) => {
+  const { ask } = start({ work: false });
+  const cron = {
+    assistant_id: 'echo',
+    input: { topic: 'a' },
+    schedule: '0 8 * * *',
+    timezone: 'Europe/Berlin',
+  };
+  const made = await ask('POST', '/runs/crons', {
+    ...cron,
+    end_time: '2999-01-01T00:00:00Z',
+    webhook: 'team',
+  });
+  expect(made).toMatchObject({
+    status: 200,
+    body: {
+      assistant_id: 'echo',
+      schedule: '0 8 * * *',
+      thread_id: null,
+      payload: { input: { topic: 'a' } },
+    },
+  });
+  const { cron_id: id } = made.body as { readonly cron_id: string };
+  await ask('POST', '/threads', { thread_id: 't1', metadata: { graph_id: 'echo' } });
+  expect(await ask('POST', '/threads/t1/runs/crons', cron)).toMatchObject({ body: { thread_id: 't1' } });
+  expect((await ask('POST', '/threads/t1/runs/crons', cron, 'bob')).status).toBe(404);
+  expect((await ask('POST', '/runs/crons/count', {})).body).toBe(2);
+  expect((await ask('POST', '/runs/crons/search', { thread_id: 't1' })).body).toHaveLength(1);
+  expect((await ask('POST', '/runs/crons/search', { assistant_id: 'ask' })).body).toEqual([]);
+  expect((await ask('POST', '/runs/crons/search', {}, 'bob')).body).toEqual([]);
+  expect((await ask('DELETE', `/runs/crons/${id}`, undefined, 'bob')).status).toBe(404);
+  expect((await ask('DELETE', `/runs/crons/${id}`)).status).toBe(200);
+  expect((await ask('DELETE', `/runs/crons/${id}`)).status).toBe(404);
+  for (const odd of [
+    { schedule: 'daily' },
+    { schedule: '* * * * * *' },
+    { timezone: 'Mars' },
+    { command: { resume: 1 } },
+  ])
+    expect((await ask('POST', '/runs/crons', { ...cron, ...odd })).status).toBe(422);
+  expect((await ask('POST', '/runs/crons/count', {})).body).toBe(1);
 });

@@ -5,7 +5,8 @@ export type ServedApp = Pick<
   DurableApp<unknown, unknown, unknown>,
   | ('cancel' | 'create' | 'decide' | 'delete' | 'fork' | 'gates' | 'get' | 'getState' | 'getStateHistory')
   | ('list' | 'result' | 'start' | 'stream' | 'turns' | 'updateMetadata' | 'updateState' | 'values' | 'work')
-  | ('file' | 'fingerprint' | 'graph' | 'memory' | 'queue' | 'runs')
+  | ('schedule' | 'schedules' | 'unschedule')
+  | ('file' | 'fingerprint' | 'graph' | 'memory' | 'queue' | 'runs' | 'webhooks')
 >;
 
 /** An app under the name that clients call it. */

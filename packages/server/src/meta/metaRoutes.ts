@@ -17,7 +17,7 @@ export function metaRoutes(): Hono<Env> {
 
 const FLAGS = {
   assistants: true,
-  crons: false,
+  crons: true,
   langsmith: false,
   langsmith_tracing_replicas: false,
   durable: true,
@@ -36,19 +36,14 @@ const NOT_OFFERED: readonly (readonly [method: string, path: string, why: string
   ['POST', '/assistants/:id/latest', 'An assistant has one version: that of its program.'],
   ['POST', '/threads/prune', 'Threads are not pruned over HTTP. Use `app.prune` and `app.deleteOlderThan`.'],
   ['POST', '/threads/:id/copy', 'Threads are not copied. Fork one from a checkpoint.'],
-  ['ALL', '/runs/crons/*', 'Crons are not offered. Start runs from your scheduler.'],
-  ['ALL', '/runs/crons', 'Crons are not offered. Start runs from your scheduler.'],
-  ['POST', '/threads/:id/runs/crons', 'Crons are not offered. Start runs from your scheduler.'],
+  ['PATCH', '/runs/crons/:id', 'A cron is not changed. Delete it, and create another one.'],
 ];
 
 export function notOfferedRoutes(): Hono<Env> {
   const routes = new Hono<Env>();
-  for (const [method, path, why] of NOT_OFFERED) {
-    const refuse = (_c: Context): never => {
+  for (const [method, path, why] of NOT_OFFERED)
+    routes.on(method, path, (_c: Context): never => {
       throw notOffered(why);
-    };
-    if (method === 'ALL') routes.all(path, refuse);
-    else routes.on(method, path, refuse);
-  }
+    });
   return routes;
 }

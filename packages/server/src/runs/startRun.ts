@@ -43,6 +43,7 @@ export async function startRun(body: RunBody, asked: Asked): Promise<StartedRun>
   assertOffered(body);
   const { assistants, thread, access } = asked;
   const assistant = assistants.named(body.assistant_id);
+  assertWebhook(body, assistant);
   const given = body.run_id ?? asked.key;
   const run = given ?? randomUUID();
   assertId(run, 'run_id');
@@ -210,6 +211,7 @@ async function record(body: RunBody, run: Recorded, { fields, known = {} }: Reco
     ...(isGiven(context) && { context: context as object }),
     ...configurableOf(config),
     ...(config?.tags && { tags: config.tags }),
+    ...(body.webhook && { webhook: body.webhook }),
     ...(strategy && strategy !== 'rollback' && { multitaskStrategy: strategy }),
   };
   await unlessBusy(() => app.start(thread, body.input, options));
@@ -236,7 +238,7 @@ async function unlessBusy(work: () => Promise<void>, most = MOST_BUSY_MS): Promi
 /** Names that the engine gives itself, and those that LangGraph's server adds. */
 const RESERVED = /^(?:thread_id|thread_ts|run_id|graph_id|assistant_id|checkpoint_|__|lease_|recursion_base)/;
 
-function configurableOf(config: RunBody['config']): {
+export function configurableOf(config: RunBody['config']): {
   readonly configurable?: Readonly<Record<string, unknown>>;
 } {
   const own = Object.entries(config?.configurable ?? {}).filter(([name]) => !RESERVED.test(name));
@@ -284,11 +286,21 @@ function assertSameAssistant({ assistant, run }: Located, asked: Assistant): voi
   throw new ApiError(422, 'OTHER_ASSISTANT', `The thread belongs to assistant "${assistant.name}".`);
 }
 
+/** A client can name a webhook of the program, not an address. @throws ApiError, before anything is recorded. */
+export function assertWebhook({ webhook, input }: RunBody, { name, app }: Assistant): void {
+  if (!webhook) return;
+  if (!isGiven(input)) throw invalid('A run is given its webhook with its input.');
+  if (app.webhooks.includes(webhook)) return;
+  const known = app.webhooks.length === 0 ? 'It has none.' : `It has: ${app.webhooks.join(', ')}.`;
+  throw invalid(
+    `The webhook must be the name of one that assistant "${name}" was configured with, not an address. ${known}`,
+  );
+}
+
 /** @throws ApiError for an option of LangGraph's server that this one lacks, before it records anything. */
-function assertOffered(body: RunBody): void {
+export function assertOffered(body: RunBody): void {
   if (body.multitask_strategy === 'rollback')
     throw notOffered('A rollback would undo recorded work. Use "interrupt".');
-  if (body.webhook) throw notOffered('Webhooks are not offered. Follow the events of the thread.');
   if (body.after_seconds) throw notOffered('A delayed run is not offered. Use `sleep` in the graph.');
   if (body.interrupt_before?.length || body.interrupt_after?.length)
     throw notOffered('Breakpoints are not an option of a run. Compile the graph with them.');

@@ -36,6 +36,7 @@ describe('readLanggraphConfig', () => {
         { id: 'agent', file: join(dir, 'src/agent.ts'), exportName: 'graph' },
         { id: 'made', file: join(dir, 'made.js'), exportName: 'default' },
       ],
+      webhooks: {},
       env: {},
       notTaken: ['auth', 'http', 'ui', 'store.index', 'the Python graph old'],
     });
@@ -71,5 +72,17 @@ describe('readLanggraphConfig', () => {
     const { file } = written(config);
     expect(() => readLanggraphConfig(file)).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }));
     expect(() => readLanggraphConfig(file)).toThrow(said);
+  });
+
+  test('has webhooks, and refuses one that lacks a member or has another', () => {
+    const team = { url: '$TEAM_URL', secret: '$TEAM_SECRET', events: [] };
+    const graphs = { agent: './agent.js:graph' };
+    expect(readLanggraphConfig(written({ graphs, devs: { webhooks: { team } } }).file).webhooks).toEqual({
+      team,
+    });
+    for (const odd of [{ url: 'x' }, { ...team, header: 'x' }, 'https://a.example'])
+      expect(() => readLanggraphConfig(written({ graphs, devs: { webhooks: { odd } } }).file)).toThrow(
+        expect.objectContaining({ code: 'CONFIG_INVALID' }),
+      );
   });
 });

@@ -1254,6 +1254,56 @@ CREATE TABLE queued_turns (
 CREATE UNIQUE INDEX queued_turns_by_key ON queued_turns (thread_id, turn_key);
 `,
   },
+  {
+    version: 57,
+    name: '057_create_webhooks',
+    sha256: 'd0ee33086b49bfb18d59163ff864d954439f4826bb7d7c9bc85024e4b4b081fd',
+    sql: `-- What webhooks have to deliver. Written by WebhookStore only. \`position\` is that of gate_events.
+CREATE TABLE webhook_targets (
+  target   TEXT    NOT NULL PRIMARY KEY,                 -- its name in the options of an app
+  position INTEGER NOT NULL,                             -- every event up to it is queued, delivered or left out
+  since    INTEGER NOT NULL                              -- ms since the Unix epoch, UTC; earlier events are left out
+) STRICT, WITHOUT ROWID;
+
+-- Events that a target has not taken yet. A delivered one has no row.
+CREATE TABLE webhook_deliveries (
+  target      TEXT    NOT NULL,
+  position    INTEGER NOT NULL,
+  thread_id   TEXT    NOT NULL,
+  event_json  TEXT    NOT NULL,
+  attempts    INTEGER NOT NULL DEFAULT 0,
+  first_at    INTEGER,                                   -- of the first attempt; ms since the Unix epoch, UTC
+  next_at     INTEGER NOT NULL,                          -- before it nobody attempts it; ms since the Unix epoch, UTC
+  given_up_at INTEGER,                                   -- ms since the Unix epoch, UTC
+  error       TEXT,                                      -- of the last attempt, masked
+  PRIMARY KEY (target, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX webhook_deliveries_to_send ON webhook_deliveries (target, thread_id, position) WHERE given_up_at IS NULL;
+CREATE INDEX webhook_deliveries_of_run ON webhook_deliveries (thread_id);
+`,
+  },
+  {
+    version: 58,
+    name: '058_create_schedules',
+    sha256: '63283f19071c9dd52cff225ad86d8d483256a6d4556156fd1c25b672942aceaf',
+    sql: `-- Schedules that start runs. Written by ScheduleStore only. Times are ms since the Unix epoch, UTC.
+CREATE TABLE schedules (
+  id         TEXT    NOT NULL PRIMARY KEY,
+  graph      TEXT    NOT NULL,                           -- name of the app that starts its runs; empty for an unnamed one
+  when_json  TEXT    NOT NULL,                           -- cron or every, time zone, overlap, thread, end
+  given_json TEXT    NOT NULL,                           -- input and options of each run
+  created_at INTEGER NOT NULL,
+  next_at    INTEGER,                                    -- of the next firing; NULL after the last
+  firing_at  INTEGER,                                    -- a process starts the run of this firing, or has died with it
+  last_at    INTEGER,                                    -- of the last firing that started a run
+  last_run   TEXT,
+  error      TEXT                                        -- of the last firing, masked
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX schedules_due ON schedules (graph, next_at);
+`,
+  },
 ];
 
 /** What all of them make of an empty file, a statement each; those of the schema as SQLite keeps them. */
@@ -1712,5 +1762,37 @@ END`,
   PRIMARY KEY (thread_id, position)
 ) STRICT, WITHOUT ROWID`,
   `CREATE UNIQUE INDEX queued_turns_by_key ON queued_turns (thread_id, turn_key)`,
+  `CREATE TABLE webhook_targets (
+  target   TEXT    NOT NULL PRIMARY KEY,                 -- its name in the options of an app
+  position INTEGER NOT NULL,                             -- every event up to it is queued, delivered or left out
+  since    INTEGER NOT NULL                              -- ms since the Unix epoch, UTC; earlier events are left out
+) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE webhook_deliveries (
+  target      TEXT    NOT NULL,
+  position    INTEGER NOT NULL,
+  thread_id   TEXT    NOT NULL,
+  event_json  TEXT    NOT NULL,
+  attempts    INTEGER NOT NULL DEFAULT 0,
+  first_at    INTEGER,                                   -- of the first attempt; ms since the Unix epoch, UTC
+  next_at     INTEGER NOT NULL,                          -- before it nobody attempts it; ms since the Unix epoch, UTC
+  given_up_at INTEGER,                                   -- ms since the Unix epoch, UTC
+  error       TEXT,                                      -- of the last attempt, masked
+  PRIMARY KEY (target, position)
+) STRICT, WITHOUT ROWID`,
+  `CREATE INDEX webhook_deliveries_to_send ON webhook_deliveries (target, thread_id, position) WHERE given_up_at IS NULL`,
+  `CREATE INDEX webhook_deliveries_of_run ON webhook_deliveries (thread_id)`,
+  `CREATE TABLE schedules (
+  id         TEXT    NOT NULL PRIMARY KEY,
+  graph      TEXT    NOT NULL,                           -- name of the app that starts its runs; empty for an unnamed one
+  when_json  TEXT    NOT NULL,                           -- cron or every, time zone, overlap, thread, end
+  given_json TEXT    NOT NULL,                           -- input and options of each run
+  created_at INTEGER NOT NULL,
+  next_at    INTEGER,                                    -- of the next firing; NULL after the last
+  firing_at  INTEGER,                                    -- a process starts the run of this firing, or has died with it
+  last_at    INTEGER,                                    -- of the last firing that started a run
+  last_run   TEXT,
+  error      TEXT                                        -- of the last firing, masked
+) STRICT, WITHOUT ROWID`,
+  `CREATE INDEX schedules_due ON schedules (graph, next_at)`,
   `INSERT INTO decision_log_end (id, lines, sha256) VALUES (1, 0, '0000000000000000000000000000000000000000000000000000000000000000')`,
 ];

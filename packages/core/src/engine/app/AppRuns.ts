@@ -1,6 +1,8 @@
 import { onNews } from '../../db/FileWatch.ts';
 import { assertSameFile } from '../../db/fileIdentity.ts';
 import { DevsError } from '../../errors/DevsError.ts';
+import type { WebhookRows } from '../../state/events/WebhookStore.ts';
+import type { ScheduleRows } from '../../state/schedules/ScheduleStore.ts';
 import type { NewRunLabels } from '../drive/givenLabels.ts';
 import type { RunInfo, RunResult } from '../drive/RunResult.ts';
 import type { SignalReceipt } from '../drive/signals.ts';
@@ -50,6 +52,9 @@ export interface AppRuns<Graph, State, Update, Output>
   openGates(filter: GateFilter): GatePage | Promise<GatePage>;
   /** Events about the gates of all runs. */
   readonly gateEvents: GateEventSource;
+  /** Deliveries of webhooks. */
+  readonly webhooks: WebhookRows;
+  readonly schedules: ScheduleRows;
   /** The graph over the state file of a run that has one of its runs as a child. */
   openIn(parent: EngineStore): FileApp<Graph, State, Update, Output>;
   /** The one state file. @throws DevsError `RUN_ELSEWHERE` where each run has its own. */
@@ -65,6 +70,8 @@ export class LocalRuns<Graph, State, Update, Output>
   implements AppRuns<Graph, State, Update, Output>
 {
   readonly gateEvents: GateEventSource;
+  readonly webhooks: WebhookRows;
+  readonly schedules: ScheduleRows;
   readonly #close: () => void;
 
   constructor(file: FileApp<Graph, State, Update, Output>, close: () => void) {
@@ -77,6 +84,8 @@ export class LocalRuns<Graph, State, Update, Output>
       },
       watch: (tell) => onNews(db, tell),
     };
+    this.webhooks = file.store.webhooks;
+    this.schedules = file.store.schedules;
     this.#close = close;
   }
 

@@ -3,6 +3,7 @@ import { isDevsError } from '../../errors/DevsError.ts';
 import type { EventBus } from '../../events/events.ts';
 import type { PruneResult } from '../../state/checkpoints/CheckpointPruner.ts';
 import type { EventRecord, GateEvent } from '../../state/events/EventStore.ts';
+import type { WebhookDelivery } from '../../state/events/WebhookStore.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import { hasEnded, runNotFound } from '../../state/threads/threadRecords.ts';
 import {
@@ -34,6 +35,7 @@ import type { CreateOptions, ExecuteOptions, SignalStart, StartOptions } from '.
 import { type Gate, type GateAnswer, gatesOf, sentAnswer } from '../gates/Gate.ts';
 import type { Principal } from '../gates/principals.ts';
 import type { RunSnapshot } from '../graph/EngineGraph.ts';
+import { type SendOptions, sendOutbox } from '../outbox/OutboxSender.ts';
 import { type CompactOptions, type CompactResult, compactFile } from '../runs/compactFile.ts';
 import {
   type DeleteFilter,
@@ -58,6 +60,13 @@ import type {
 import { type HistoryOptions, readHistory, readSnapshot, type SnapshotOptions } from '../runs/snapshots.ts';
 import { readDetails } from '../runs/standing.ts';
 import type { Retention } from '../saver/ThreadPruner.ts';
+import {
+  type ScheduleInfo,
+  type ScheduleOptions,
+  type ScheduleTimes,
+  scheduleInfo,
+} from '../schedules/Schedule.ts';
+import { fireUntilStopped, putSchedule, type SchedulerParts } from '../schedules/Scheduler.ts';
 import type { TurnInfo } from '../start/turnList.ts';
 import { NO_STORE } from '../store/resolveStore.ts';
 import type { StreamEvent, StreamMode } from '../stream/StreamEvent.ts';
@@ -65,11 +74,19 @@ import type { StreamOptions } from '../stream/streamRun.ts';
 import { type ExportedThread, type ExportOptions, exportThread } from '../transfer/exportThread.ts';
 import type { ImportedThread, ImportOptions } from '../transfer/importThread.ts';
 import { registerApp } from '../waits/children.ts';
+import { webhookTargets } from '../webhooks/postWebhook.ts';
+import { assertKnownWebhook, type Webhooks } from '../webhooks/Webhook.ts';
 import type { AppRuns } from './AppRuns.ts';
 import { optionsOf } from './appOptions.ts';
+import { keepGoing } from './keepGoing.ts';
 
 const UNENDED = ['created', 'running', 'paused', 'waiting'] as const;
 const UPGRADES_A_PAGE = 100;
+const UNDELIVERED = 1000;
+const SCHEDULES = 1000;
+
+const withoutUndefined = (given: object): object =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 
 /** Properties of an app. */
 interface AboutApp<Graph> {
@@ -77,6 +94,7 @@ interface AboutApp<Graph> {
   readonly queue: RunQueue;
   readonly events: EventBus;
   readonly memory: BaseStore | undefined;
+  readonly webhooks: Webhooks;
   readonly runs: Runs | null;
   readonly file?: string | null;
 }
@@ -108,10 +126,13 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
   readonly file: string | null;
   /** For a worker: executes a run that it holds. Rejects with `CONFIG_INVALID` in one state file. */
   readonly drive: RunDriver['drive'];
+  /** Names of its webhooks, which `run` and `start` can be given as `webhook`. */
+  readonly webhooks: readonly string[];
+  readonly #webhooks: Webhooks;
   readonly #runs: AppRuns<Graph, State, Update, Output>;
 
   constructor(
-    { graph, queue, events, memory, runs, file = null }: AboutApp<Graph>,
+    { graph, queue, events, memory, webhooks, runs, file = null }: AboutApp<Graph>,
     place: AppRuns<Graph, State, Update, Output>,
   ) {
     this.graph = graph;
@@ -122,6 +143,8 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
     this.runs = runs;
     this.file = file;
     this.drive = (held, how) => place.drive(held, how);
+    this.webhooks = Object.keys(webhooks);
+    this.#webhooks = webhooks;
     this.#runs = place;
     registerApp(this, (parent) => place.openIn(parent).asChild);
   }
@@ -156,7 +179,8 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
   ): Promise<NotFailed<RunResult<Output, AppGate>>>;
   run(id: string, input: Update | undefined, options: ExecuteOptions): Promise<RunResult<Output, AppGate>>;
   async run(id: string, input?: Update, options: ExecuteOptions = {}): Promise<RunResult<Output>> {
-    return throwIfFailed(id, await this.#runs.run(id, input, optionsOf('run', options)), options);
+    const asked = this.#checked(optionsOf('run', options));
+    return throwIfFailed(id, await this.#runs.run(id, input, asked), options);
   }
 
   /**
@@ -172,7 +196,12 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    * ```
    */
   async start(id: string, input?: Update, options: StartOptions = {}): Promise<void> {
-    return this.#runs.start(id, input, optionsOf('start', options));
+    return this.#runs.start(id, input, this.#checked(optionsOf('start', options)));
+  }
+
+  #checked<Options extends { readonly webhook?: string }>(options: Options): Options {
+    assertKnownWebhook(options.webhook, this.#webhooks);
+    return options;
   }
 
   /**
@@ -264,7 +293,16 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    *   `RUN_ELSEWHERE` in a cluster, where `devs worker` does this.
    */
   async work(options: WorkOptions<RunResult<Output>> = {}): Promise<void> {
-    return this.#runs.oneFile('work').work(optionsOf('work', options));
+    const file = this.#runs.oneFile('work');
+    const asked = optionsOf('work', options);
+    const end = new AbortController();
+    const tended = this.tend(end);
+    try {
+      await file.work(asked);
+    } finally {
+      end.abort();
+      await tended;
+    }
   }
 
   /**
@@ -286,7 +324,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
     input?: Update | null,
     options: StreamOptions<Mode> & ExecuteOptions = {},
   ): AsyncGenerator<StreamEvent<State, Update, Mode>, void> {
-    const events = this.#runs.stream(id, input, optionsOf('stream', options));
+    const events = this.#runs.stream(id, input, this.#checked(optionsOf('stream', options)));
     // The graph's own types are those of what it streams.
     return events as AsyncGenerator<StreamEvent<State, Update, Mode>, void>;
   }
@@ -328,7 +366,8 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
     options: SignalOptions & { readonly start?: SignalStart<Update> },
   ): Promise<SignalReceipt> {
     const { start, ...sent } = optionsOf('signal', options);
-    if (start !== undefined) return this.#runs.signalOrStart(id, { name, payload, ...sent }, start);
+    if (start !== undefined)
+      return this.#runs.signalOrStart(id, { name, payload, ...sent }, this.#checked(start));
     return this.#runs.notify({ run: id }, messageNotice(id, name, payload, sent));
   }
 
@@ -491,6 +530,83 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    */
   gateEvents(options: GateEventOptions = {}): AsyncGenerator<GateEvent, void> {
     return readGateEvents(optionsOf('gateEvents', options), this.#runs.gateEvents);
+  }
+
+  /**
+   * Sends the events of every run to the webhooks of the app until `signal` is aborted. Each is sent at least once, in the order of its
+   * run. Several processes can call it. `work` and workers of a cluster do this by themselves. A request that fails is repeated
+   * for a day.
+   *
+   * @throws DevsError `STATE_…` if the runs cannot be reached.
+   *
+   * @example
+   * ```ts
+   * await app.sendWebhooks({ wait: false }); // from a scheduled job
+   * await app.sendWebhooks({ wait: false, again: true }); // also deliveries that were given up
+   * ```
+   */
+  async sendWebhooks(options: SendOptions = {}): Promise<void> {
+    const asked = optionsOf('sendWebhooks', options);
+    const { gateEvents: events, webhooks: rows } = this.#runs;
+    await sendOutbox(webhookTargets(this.#webhooks), asked, { events, rows });
+  }
+
+  /** Lists open deliveries of webhooks, oldest first: at most 1,000. `givenUpAt` is the time at which one was given up. */
+  async undelivered(): Promise<readonly WebhookDelivery[]> {
+    return this.#runs.webhooks.list(UNDELIVERED);
+  }
+
+  /**
+   * Starts a run at the times of `cron`, in a time zone, or `every` so many milliseconds. The id of a run has the id of the schedule and
+   * the time of the firing. So a firing starts one run in any number of processes. `work`, and workers of a cluster, start the
+   * runs. Missed firings come once. An equal schedule of the same id stays as it is; another one
+   * takes its place.
+   *
+   * @throws RangeError, TypeError for an id, times or options that cannot be used.
+   * @throws DevsError `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE` for an input other than plain JSON of at most 1 MiB.
+   * @throws DevsError `INPUT_NOT_TAKEN` for the schedule of another app.
+   *
+   * @example
+   * ```ts
+   * await app.schedule('report', { cron: '0 8 * * 1-5', timeZone: 'Europe/Berlin' }, { topic: 'sales' });
+   * await app.schedule('poll', { every: 15 * 60_000, overlap: 'wait' }, { topic: 'inbox' });
+   * ```
+   */
+  async schedule(id: string, options: ScheduleOptions, input: Update): Promise<ScheduleInfo> {
+    const asked = this.#checked(optionsOf('schedule', options));
+    const { cron, every, timeZone, overlap, thread, until, ...given } = asked;
+    const kept = withoutUndefined(given);
+    const times = withoutUndefined({ cron, every, timeZone, overlap, thread, until }) as ScheduleTimes;
+    return putSchedule(id, { times, options: kept, input }, this.#scheduling());
+  }
+
+  /** Removes a schedule; runs that it started stay. Returns false for an unknown id. */
+  async unschedule(id: string): Promise<boolean> {
+    return this.#runs.schedules.remove(id);
+  }
+
+  /** Lists the schedules of the app by their ids: at most 1,000. */
+  async schedules(): Promise<readonly ScheduleInfo[]> {
+    return (await this.#runs.schedules.list(SCHEDULES, this.queue.graph)).map(scheduleInfo);
+  }
+
+  #scheduling(): SchedulerParts {
+    return {
+      ...{ rows: this.#runs.schedules, graph: this.queue.graph },
+      start: (id, input, options) => this.start(id, input as Update, options),
+      get: (id) => this.get(id),
+    };
+  }
+
+  /** For a worker: sends webhooks and fires schedules until `signal` is aborted. Does not reject. */
+  async tend({ signal }: { readonly signal: AbortSignal }): Promise<void> {
+    const parts = this.#scheduling();
+    const fire = keepGoing('schedules', () => fireUntilStopped(signal, parts), signal);
+    const sent = webhookTargets(this.#webhooks).map((target) => {
+      const { gateEvents: events, webhooks: rows } = this.#runs;
+      return keepGoing(target.name, () => sendOutbox([target], { signal }, { events, rows }), signal);
+    });
+    await Promise.all([fire, ...sent]);
   }
 
   /**

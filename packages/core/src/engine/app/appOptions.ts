@@ -10,6 +10,7 @@ import type { CancelOptions, PauseOptions } from '../drive/stopRequests.ts';
 import type { WorkOptions } from '../drive/work.ts';
 import type { AppOptions } from '../file/AppFactory.ts';
 import type { CreateOptions, ExecuteOptions, StartOptions } from '../file/RunOptions.ts';
+import type { SendOptions } from '../outbox/OutboxSender.ts';
 import type { CompactOptions } from '../runs/compactFile.ts';
 import type { DeleteFilter, DeleteOptions } from '../runs/deleteRuns.ts';
 import type { FollowOptions } from '../runs/followRun.ts';
@@ -18,6 +19,7 @@ import type { GateEventOptions } from '../runs/gateEvents.ts';
 import type { GateFilter, PageRequest, QueueOptions, RunFilter } from '../runs/Runs.ts';
 import type { HistoryOptions, SnapshotOptions } from '../runs/snapshots.ts';
 import type { Retention } from '../saver/ThreadPruner.ts';
+import type { ScheduledOptions, ScheduleOptions } from '../schedules/Schedule.ts';
 import type { StreamOptions } from '../stream/streamRun.ts';
 import type { ExportOptions } from '../transfer/exportThread.ts';
 import type { ImportOptions } from '../transfer/importThread.ts';
@@ -37,6 +39,7 @@ export const APP_OPTIONS = {
   version: true,
   secrets: true,
   events: true,
+  webhooks: true,
   now: true,
   newId: true,
 } satisfies OptionNames<AppOptions<never>>;
@@ -48,18 +51,20 @@ const GUARDS = {
   polling: true,
 } satisfies OptionNames<NonNullable<AppOptions<never>['guards']>>;
 
-const BEGIN = {
+const SCHEDULED = {
   context: true,
   configurable: true,
   tags: true,
   metadata: true,
-  turn: true,
   by: true,
   owner: true,
   budget: true,
+  webhook: true,
   tenant: true,
   priority: true,
-} satisfies OptionNames<Omit<StartOptions, 'multitaskStrategy'>>;
+} satisfies OptionNames<ScheduledOptions>;
+
+const BEGIN = { ...SCHEDULED, turn: true } satisfies OptionNames<Omit<StartOptions, 'multitaskStrategy'>>;
 
 const START = { ...BEGIN, multitaskStrategy: true } satisfies OptionNames<StartOptions>;
 
@@ -138,6 +143,11 @@ const METHODS = {
   delete: DELETE,
   deleteOlderThan: { ...DELETE, endedBefore: true, limit: true } satisfies OptionNames<DeleteFilter>,
   compact: { maxMs: true, waitMs: true } satisfies OptionNames<CompactOptions>,
+  schedule: {
+    ...{ cron: true, every: true, timeZone: true, overlap: true, thread: true, until: true },
+    ...SCHEDULED,
+  } satisfies OptionNames<ScheduleOptions>,
+  sendWebhooks: { signal: true, wait: true, again: true } satisfies OptionNames<SendOptions>,
   gateEvents: { after: true, signal: true, wait: true } satisfies OptionNames<GateEventOptions>,
   openGates: { ...PAGE, ...FOUND } satisfies OptionNames<GateFilter>,
   list: {

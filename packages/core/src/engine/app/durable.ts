@@ -109,7 +109,7 @@ export function durable<Source extends GraphSource, Answers extends AnswersAt<Na
   if (name !== undefined) graphName(name, 'name');
   const plan = planApp<Source>(source, about, { ...known, recordedAs: (own) => name ?? own });
   const opened = openStateFile({ file, db, busyTimeoutMs, encryptionKey });
-  return localApp(plan.open({ db: opened.db, ...(store && { store }) }), opened.close);
+  return localApp(plan.open({ db: opened.db, ...(store && { store }) }), opened.close, plan);
 }
 
 const OPTIONS = {
@@ -151,16 +151,21 @@ function openStateFile({
   return { db: opened, close: () => opened.close() };
 }
 
+type Hearing = Pick<AppFactory<never, never, never>, 'webhooks'>;
+
+const NOBODY_HEARS: Hearing = { webhooks: {} };
+
 /** @param close - Closes the state file, where the app opened it. */
 export function localApp<Graph, State, Update, Output, AppGate extends Gate = Gate>(
   file: FileApp<Graph, State, Update, Output>,
   close: () => void = () => {},
+  { webhooks }: Hearing = NOBODY_HEARS,
 ): DurableApp<Graph, State, Update, Output, AppGate> {
   const { graph, fingerprint } = file;
   const { events, memory, recordedAs = '' } = file.engine;
   const queue = { graph: recordedAs, fingerprint };
   const { db } = file.engine.store;
-  const about = { graph, queue, events, memory, runs: null, file: db.memory ? null : db.name };
+  const about = { graph, queue, events, memory, webhooks, runs: null, file: db.memory ? null : db.name };
   const app = new DurableApp<Graph, State, Update, Output, AppGate>(about, new LocalRuns(file, close));
   registerInternals(app, file);
   return app;
@@ -171,7 +176,7 @@ function remoteApp<Graph, State, Update, Output, AppGate extends Gate>(
   plan: AppFactory<Graph, State, Update, Output>,
   runs: Runs,
 ): DurableApp<Graph, State, Update, Output, AppGate> {
-  const { events, memory } = plan;
+  const { events, memory, webhooks } = plan;
   const { graph, shape } = plan.outline();
   const queue = { graph: graphName(plan.recordedAs), fingerprint: graphFingerprint(shape) };
   let loaded: Promise<RemoteRuns<Graph, State, Update, Output>> | undefined;
@@ -179,7 +184,7 @@ function remoteApp<Graph, State, Update, Output, AppGate extends Gate>(
     loaded ??= import('../remote/RemoteRuns.ts').then(({ RemoteRuns }) => new RemoteRuns(plan, runs, queue));
     return loaded;
   };
-  return new DurableApp({ graph, queue, events, memory, runs }, appRuns(plan, runs, load));
+  return new DurableApp({ graph, queue, events, memory, webhooks, runs }, appRuns(plan, runs, load));
 }
 
 /** What moves files and opens copies of them is loaded by the first call that needs it. */
@@ -216,6 +221,8 @@ function appRuns<Graph, State, Update, Output>(
     updateMetadata: (id, patch) => runs.updateMetadata(id, patch),
     openGates: (page) => runs.gates(page),
     gateEvents: { page: (page) => runs.gateEvents(page), watch: (tell) => runs.watch(null, tell) },
+    webhooks: runs.webhooks,
+    schedules: runs.schedules,
     openIn: (parent) => {
       const file = opened.get(parent) ?? plan.open({ db: parent.db, outlet: parent.outlet });
       opened.set(parent, file);

@@ -56,6 +56,7 @@ import {
   noProgress,
   reasonOf,
   runError,
+  runFinished,
   type SessionOutcome,
   saveRunStatus,
   stopped,
@@ -82,6 +83,8 @@ interface DriveClaim {
   readonly now?: number | undefined;
   /** For the graph, from whoever started the run and whoever drives it. */
   readonly given: InvokeOptions & { readonly callbacks?: Callbacks };
+  /** Of the caller that started the turn. */
+  readonly webhook?: string | undefined;
   /** Of who drives it. */
   readonly callbacks?: Callbacks | undefined;
 }
@@ -117,6 +120,7 @@ export class ClaimedRun {
   readonly #now: () => number;
   readonly #statusBefore: ThreadStatus;
   readonly #recoveries: number;
+  readonly #webhook: string | undefined;
   /** A first turn is taken up where there is a checkpoint: runs of older files say no more. */
   readonly #isFirstTurn: boolean;
   #hasWorked = false;
@@ -127,6 +131,7 @@ export class ClaimedRun {
     const { threadId, epoch } = held.lease;
     this.#statusBefore = statusBefore;
     this.#recoveries = recoveries;
+    this.#webhook = claim.webhook;
     this.#isFirstTurn = (engine.store.inputs.latest(threadId)?.turn ?? 1) === 1;
     this.#held = held;
     this.#control = control;
@@ -362,14 +367,14 @@ export class ClaimedRun {
     const { store } = this.#engine;
     const { threadId } = this.#held.lease;
     const isNews = this.#isNews(status);
+    const turn = store.inputs.latest(threadId)?.key;
     const isCancelled = isNews && status === 'cancelled';
     const answer = isCancelled ? await stageCancelledCalls(this.#held.lease, this.#engine) : undefined;
-    const finished: NewEvent = { name: 'RUN_FINISHED', payload: { outcome: status }, scope: { threadId } };
     const isSettled = this.#settle(
       {
         ...{ status, reason },
         seenWakeSeq: seenWakeSeq ?? store.threads.require(threadId).wakeSeq,
-        facts: isNews ? [finished] : [],
+        facts: isNews ? [runFinished({ threadId, status, turn, webhook: this.#webhook })] : [],
         withdrawsQuestions: isCancelled,
         inSameTransaction: () => {
           answer?.();
@@ -378,7 +383,7 @@ export class ClaimedRun {
           beside();
         },
       },
-      isNews ? [runEnded(status, reason, store.inputs.latest(threadId)?.key)] : [],
+      isNews ? [runEnded(status, reason, turn)] : [],
     );
     return isSettled ? ended(status, reason) : null;
   }

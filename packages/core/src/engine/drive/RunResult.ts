@@ -3,6 +3,7 @@
 // above this file.
 
 import { DevsError, type ErrorCode, isDevsError } from '../../errors/DevsError.ts';
+import type { NewEvent } from '../../events/events.ts';
 import { abortError } from '../../events/onAbort.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { RunLabels } from '../../state/labels/RunLabelStore.ts';
@@ -160,6 +161,25 @@ export const ended = (status: EndedStatus, reason: string | null): SessionOutcom
 /** A failed run may be driven again: what failed is tried anew. */
 export function isOver(status: ThreadStatus): status is 'completed' | 'cancelled' | 'dead_letter' {
   return status === 'completed' || status === 'cancelled' || status === 'dead_letter';
+}
+
+interface EndOfTurn {
+  readonly threadId: string;
+  readonly status: EndedStatus;
+  /** Its key, where it has one. */
+  readonly turn: string | null | undefined;
+  /** That its caller named. */
+  readonly webhook?: string | undefined;
+}
+
+/** The event about the end of a run, or of a turn of it. */
+export function runFinished({ threadId, status, turn, webhook }: EndOfTurn): NewEvent {
+  const payload = {
+    outcome: status,
+    ...(typeof turn === 'string' && { turn }),
+    ...(webhook !== undefined && { webhook }),
+  };
+  return { name: 'RUN_FINISHED', payload, scope: { threadId } };
 }
 
 /** Records where a run stands, and tells the readers of its stream; false where it has to be looked at again. */

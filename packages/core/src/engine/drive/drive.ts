@@ -134,9 +134,10 @@ async function driveHeld(
     requests.look();
     engine.faults.forget(threadId);
     engine.store.budgets.startClock(threadId);
-    const given = { ...(await recordedOptions(threadId, engine)), ...(heard && { callbacks: heard }) };
+    const { webhook, ...recorded } = await recordedOptions(threadId, engine);
+    const given = { ...recorded, ...(heard && { callbacks: heard }) };
     const claimed = new ClaimedRun(
-      { held, recoveries, statusBefore, control, requests, goal, now, callbacks, given },
+      { held, recoveries, statusBefore, control, requests, goal, now, callbacks, given, webhook },
       engine,
     );
     const law = lawOf(engine.store.threads.require(threadId));

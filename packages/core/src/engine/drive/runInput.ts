@@ -8,14 +8,14 @@ import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
 import { isRecord } from '../../values/isRecord.ts';
 import { type Law, lawOf } from '../execution/lawOf.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
-import type { EngineGraph, InvokeOptions } from '../graph/EngineGraph.ts';
+import type { EngineGraph, InvokeOptions, RecordedOptions } from '../graph/EngineGraph.ts';
 import type { SqliteSaver } from '../saver/SqliteSaver.ts';
 import type { Engine } from './Engine.ts';
 
 /** What a run was started with. */
 interface RecordedInput {
   readonly input: unknown;
-  readonly options: InvokeOptions;
+  readonly options: RecordedOptions;
 }
 
 /** Before the type of a row that holds options, too; others are the input alone, as every row of an earlier release. */
@@ -47,7 +47,7 @@ export const recordedInput = (
 export async function recordedOptions(
   threadId: string,
   engine: Pick<Engine, 'store' | 'saver'>,
-): Promise<InvokeOptions> {
+): Promise<RecordedOptions> {
   const { type = null } = engine.store.inputs.latest(threadId) ?? {};
   return hasOptions(type) ? (await recordedInput(threadId, engine)).options : {};
 }
@@ -95,7 +95,7 @@ function otherIn(given: RecordedInput, recorded: RecordedInput): string | null {
   if (given.input !== undefined && !isDeepStrictEqual(given.input, recorded.input)) return 'input';
   const { options } = recorded;
   const other = Object.entries(given.options).find(
-    ([name, value]) => !isDeepStrictEqual(value, options[name as keyof InvokeOptions]),
+    ([name, value]) => !isDeepStrictEqual(value, options[name as keyof RecordedOptions]),
   );
   return other?.[0] ?? null;
 }
@@ -188,19 +188,19 @@ function invalidInvokeOption(what: string, threadId: string): DevsError {
   });
 }
 
-const NAMES = ['context', 'configurable', 'tags', 'metadata'] as const;
+const NAMES = ['context', 'configurable', 'tags', 'metadata', 'webhook'] as const;
 
 /** What of the options of a call is recorded. */
-export function pickInvokeOptions(options: InvokeOptions): InvokeOptions {
+export function pickInvokeOptions(options: RecordedOptions): RecordedOptions {
   return Object.fromEntries(
     NAMES.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
   );
 }
 
-export const hasNoOptions = (given: InvokeOptions): boolean => Object.keys(given).length === 0;
+export const hasNoOptions = (given: RecordedOptions): boolean => Object.keys(given).length === 0;
 
 /** The run goes on as it is: nothing is given that would be compared with what is recorded. */
 export const isIdAlone = (
   input: unknown,
-  { turn, ...options }: InvokeOptions & { readonly turn?: string },
+  { turn, ...options }: RecordedOptions & { readonly turn?: string },
 ): boolean => input === undefined && turn === undefined && hasNoOptions(pickInvokeOptions(options));

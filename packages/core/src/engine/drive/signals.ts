@@ -18,7 +18,8 @@ import type { Engine, RecordingEngine } from './Engine.ts';
 import { type GraphParts, stageCancelledCalls } from './lastTurn.ts';
 import { holdRun } from './lease.ts';
 import { isOfCurrentTurn, type NextTurn, queueTurn } from './queuedTurns.ts';
-import { isOver, saveRunStatus } from './RunResult.ts';
+import { isOver, runFinished, saveRunStatus } from './RunResult.ts';
+import { recordedOptions } from './runInput.ts';
 import { cancelRequest, recordStop, type StopReceipt, type StopRequest } from './stopRequests.ts';
 
 /** Sender and id of a signal. */
@@ -208,8 +209,10 @@ export async function endIfFree(threadId: string, engine: CancellingEngine): Pro
   const { store } = engine;
   if (store.threads.driverOf(threadId) !== null) return afterBarrier(store.outlet, undefined);
   try {
-    const end = async (lease: Lease): Promise<void> =>
-      endCancelled(lease, engine, await stageCancelledCalls(lease, engine));
+    const end = async (lease: Lease): Promise<void> => {
+      const answer = await stageCancelledCalls(lease, engine);
+      endCancelled(lease, engine, { answer, webhook: await namedWebhook(threadId, engine) });
+    };
     await holdRun(threadId, end, engine);
   } catch (error) {
     // Somebody took it up in between, and finds the request.
@@ -217,10 +220,26 @@ export async function endIfFree(threadId: string, engine: CancellingEngine): Pro
   }
 }
 
-/** Ends a run that nobody drives, and those below it, in one transaction. `answer` answers its open tool calls. */
-export function endCancelled(lease: Lease, engine: RecordingEngine, answer = (): void => {}): void {
+/** An input that cannot be read does not keep a run from being cancelled. */
+async function namedWebhook(
+  threadId: string,
+  { store, saver }: CancellingEngine,
+): Promise<string | undefined> {
+  if (saver === undefined) return undefined;
+  return (await recordedOptions(threadId, { store, saver }).catch(() => null))?.webhook;
+}
+
+interface CancelledEnd {
+  /** Answers its open tool calls. */
+  readonly answer?: () => void;
+  /** That its caller named. */
+  readonly webhook?: string | undefined;
+}
+
+/** Ends a run without a driver, and those below it, in one transaction. */
+export function endCancelled(lease: Lease, engine: RecordingEngine, how: CancelledEnd = {}): void {
   engine.store.runs.together(() => {
-    endAlone(lease, engine, answer);
+    endAlone(lease, engine, how);
     cancelBelow(lease.threadId, engine);
   });
 }
@@ -241,7 +260,11 @@ export function cancelBelow(threadId: string, engine: RecordingEngine): void {
 }
 
 /** Ends a run that nobody drives, in the caller's transaction: its open questions are withdrawn and the request is done. */
-function endAlone(lease: Lease, engine: RecordingEngine, answer = (): void => {}): void {
+function endAlone(
+  lease: Lease,
+  engine: RecordingEngine,
+  { answer = () => {}, webhook }: CancelledEnd = {},
+): void {
   const { runs, threads } = engine.store;
   const { threadId } = lease;
   const { status, wakeSeq } = threads.require(threadId);
@@ -249,15 +272,15 @@ function endAlone(lease: Lease, engine: RecordingEngine, answer = (): void => {}
   runs.consume(lease, 'cancel');
   // Without a request, it was done since, or the turn that it was about has been followed by another.
   if (isOver(status) || !isAsked) return;
+  const turn = engine.store.inputs.latest(threadId)?.key;
   const settlement = {
     status: 'cancelled',
     reason: CANCELLED_BY_REQUEST,
     seenWakeSeq: wakeSeq,
-    facts: [{ name: 'RUN_FINISHED', payload: { outcome: 'cancelled' }, scope: { threadId } }],
+    facts: [runFinished({ threadId, status: 'cancelled', turn, webhook })],
     withdrawsQuestions: true,
     inSameTransaction: answer,
   } as const;
-  const turn = engine.store.inputs.latest(threadId)?.key;
   saveRunStatus(lease, settlement, [runEnded('cancelled', CANCELLED_BY_REQUEST, turn)], engine);
 }
 

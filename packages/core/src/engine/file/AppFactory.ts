@@ -56,6 +56,7 @@ import type { StoredCheckpoint } from '../saver/SqliteSaver.ts';
 import { STEP_CODEC } from '../saver/StrictSerde.ts';
 import { resolveStore } from '../store/resolveStore.ts';
 import { keptEvents, RunStreams, type StreamsOptions } from '../stream/RunStreams.ts';
+import { assertWebhooks, type Webhooks } from '../webhooks/Webhook.ts';
 import { FileApp } from './FileApp.ts';
 
 /** Options of `durable`, except the place of the runs. */
@@ -103,6 +104,8 @@ export interface AppOptions<
   /** Secrets to mask in output. @defaultValue the environment's secrets */
   readonly secrets?: SecretsOptions;
   readonly events?: EventBus;
+  /** Receivers of events about gates and ends of runs, by name. `work` and workers send them. @defaultValue none */
+  readonly webhooks?: Webhooks;
   /** Clock, in milliseconds since the Unix epoch. */
   readonly now?: () => number;
   readonly newId?: () => string;
@@ -148,6 +151,7 @@ export class AppFactory<Graph, State, Update, Output = State> {
   readonly newId: () => string;
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
+  readonly webhooks: Webhooks;
   readonly #options: PlanOptions<State>;
   readonly #known: KnownGraph<State & object>;
   readonly #source: ReadSource<State & object, Update, string>;
@@ -165,6 +169,7 @@ export class AppFactory<Graph, State, Update, Output = State> {
     const { events = new EventBus(), now = Date.now, newId = randomUUID, store } = options;
     assertThreshold(options.guards);
     assertDurability('durable()', options.durability);
+    assertWebhooks(options.webhooks ?? {});
     this.#limits = validLimits(options.limits);
     const read = readGraphSource<State & object, Update, string>(source, options.gates);
     const { carried } = read;
@@ -184,6 +189,7 @@ export class AppFactory<Graph, State, Update, Output = State> {
     this.events = events;
     this.now = now;
     this.newId = newId;
+    this.webhooks = options.webhooks ?? {};
   }
 
   /** The graph over no file, for what is told of the graph itself. */
@@ -242,6 +248,7 @@ export class AppFactory<Graph, State, Update, Output = State> {
       ...{ events, now, newId, entropyThreshold, prices: this.#prices, limits: this.#limits },
       rules: this.#known.profile.rules,
       codec: STEP_CODEC,
+      numbersEnds: Object.keys(this.webhooks).length > 0,
       ...about,
     });
   }

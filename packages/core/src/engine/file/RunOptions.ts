@@ -2,7 +2,7 @@ import type { DriveOptions } from '../drive/drive.ts';
 import type { NewRunLabels } from '../drive/givenLabels.ts';
 import type { SignalOptions } from '../drive/signals.ts';
 import type { Principal } from '../gates/principals.ts';
-import type { InvokeOptions } from '../graph/EngineGraph.ts';
+import type { RecordedOptions } from '../graph/EngineGraph.ts';
 import type { Budget } from '../guards/Budget.ts';
 import type { QueueOptions } from '../runs/Runs.ts';
 import type { MultitaskStrategy } from '../start/turns.ts';
@@ -10,7 +10,7 @@ import type { MultitaskStrategy } from '../start/turns.ts';
 /** Options of `run`. `context`, `configurable`, `tags`, `metadata` and `by` are recorded when the run starts. */
 export interface RunOptions
   extends Omit<DriveOptions, 'goal' | 'prepare' | 'isPrepared' | 'now' | 'isDue' | 'lost' | 'above'>,
-    InvokeOptions {
+    RecordedOptions {
   /**
    * Stay until the run ends. Receives decisions and signals of other processes within a second, and timers when they
    * are due. Holds no lease while waiting. Abort `drain` to return, `signal` to reject. @defaultValue false
@@ -31,7 +31,7 @@ export interface RunOptions
 }
 
 /** Options of `start`, recorded with the run. */
-export interface RunStartOptions extends InvokeOptions, Pick<RunOptions, 'turn' | 'by'> {
+export interface RunStartOptions extends RecordedOptions, Pick<RunOptions, 'turn' | 'by'> {
   /**
    * The fate of a new turn while the run is in another one, in LangGraph's words. `reject` throws `INPUT_NOT_TAKEN`. `enqueue`
    * records it behind that one. `interrupt` cancels that one and the queued ones first. Only in `start`.

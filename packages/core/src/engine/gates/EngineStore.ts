@@ -36,6 +36,8 @@ export interface EngineStoreOptions {
   readonly outlet?: CommitBarrier;
   /** Whose leases are told alive or gone from here. @defaultValue this machine */
   readonly host?: HostIdentity;
+  /** Ends of runs get a position among those of every run, too: webhooks read them. @defaultValue false */
+  readonly numbersEnds?: boolean;
 }
 
 /**
@@ -69,6 +71,7 @@ export class EngineStore extends StateFile {
       codec,
       outlet,
       host,
+      numbersEnds = false,
     }: EngineStoreOptions,
   ) {
     assertUnitInterval('entropyThreshold', entropyThreshold);
@@ -76,6 +79,7 @@ export class EngineStore extends StateFile {
       events,
       now,
       newId,
+      numbersEnds,
       ...(codec && { codec }),
       ...(outlet && { outlet }),
       ...(host && { host }),

@@ -14,6 +14,12 @@ export interface InvokeOptions {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
+/** Options that are recorded with the input of a turn. */
+export interface RecordedOptions extends InvokeOptions {
+  /** Name of a webhook of the app that hears when the run ends, as of LangGraph's server. */
+  readonly webhook?: string;
+}
+
 /** What the driver gives LangGraph with every call. */
 export interface DrivenConfig extends Omit<InvokeOptions, 'configurable'> {
   readonly configurable: DrivenConfigurable;

@@ -5,7 +5,9 @@ import { assertSameFile } from '../../db/fileIdentity.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { EventBus } from '../../events/events.ts';
 import { HERE } from '../../state/commits/CommitBarrier.ts';
-import type { GateEvent } from '../../state/events/EventStore.ts';
+import type { OutboxEvent } from '../../state/events/EventStore.ts';
+import type { WebhookRows } from '../../state/events/WebhookStore.ts';
+import type { ScheduleRows } from '../../state/schedules/ScheduleStore.ts';
 import { awaitsInput } from '../../state/threads/threadRecords.ts';
 import { threadBusy } from '../drive/lease.ts';
 import type { RunInfo } from '../drive/RunResult.ts';
@@ -36,12 +38,16 @@ const importedElsewhere = (threadId: string): DevsError =>
 
 /** Runs of one state file, for code that expects `Runs`. Leases are in the file, so it shares it with other processes. */
 export class FileRuns implements Runs {
+  readonly webhooks: WebhookRows;
+  readonly schedules: ScheduleRows;
   readonly #store: EngineStore;
   readonly #held: Set<string>;
 
   /** @param db - An open state file; the caller closes it. */
   constructor(db: Database) {
     this.#store = new EngineStore(db, { events: new EventBus() });
+    this.webhooks = this.#store.webhooks;
+    this.schedules = this.#store.schedules;
     this.#held = heldIn.get(db) ?? new Set();
     heldIn.set(db, this.#held);
   }
@@ -124,7 +130,7 @@ export class FileRuns implements Runs {
     return inbox(filter, this.#store.sessions);
   }
 
-  async gateEvents(page: GateEventPage): Promise<readonly GateEvent[]> {
+  async gateEvents(page: GateEventPage): Promise<readonly OutboxEvent[]> {
     return gateEventsAfter(page, this.#store.gateEvents);
   }
 

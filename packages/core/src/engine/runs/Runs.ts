@@ -1,8 +1,10 @@
 import type { Database } from 'better-sqlite3';
 import type { HiddenRecord } from '../../events/events.ts';
 import type { CommitBarrier } from '../../state/commits/CommitBarrier.ts';
-import type { GateEvent } from '../../state/events/EventStore.ts';
+import type { OutboxEvent } from '../../state/events/EventStore.ts';
+import type { WebhookRows } from '../../state/events/WebhookStore.ts';
 import type { LabelValue, RunLabels } from '../../state/labels/RunLabelStore.ts';
+import type { ScheduleRows } from '../../state/schedules/ScheduleStore.ts';
 import type { ThreadStatus } from '../../state/threads/threadRecords.ts';
 import type { RunInfo } from '../drive/RunResult.ts';
 import type { SignalOptions, TurnBehind } from '../drive/signals.ts';
@@ -266,8 +268,11 @@ export interface Runs {
   /** Returns list data by id, without opening files. Unknown ids are left out. */
   indexed(ids: readonly string[]): Promise<ReadonlyMap<string, RunListItem>>;
   gates(filter?: GateFilter): Promise<GatePage>;
-  /** Returns the gate events of all runs behind `after`, in the order in which they arrived; at most `limit`. @throws RangeError */
-  gateEvents(page: GateEventPage): Promise<readonly GateEvent[]>;
+  /** Deliveries of webhooks. */
+  readonly webhooks: WebhookRows;
+  readonly schedules: ScheduleRows;
+  /** Returns the gate events, and ends of runs, of all runs behind `after`, in the order in which they arrived; at most `limit`. @throws RangeError */
+  gateEvents(page: GateEventPage): Promise<readonly OutboxEvent[]>;
   /** Returns the number of open gates of all runs. */
   countGates(): Promise<number>;
   /** Returns the run of a gate, or `null`. */
@@ -279,6 +284,8 @@ export interface Runs {
 export interface RunDriver {
   /** The queue whose runs it executes. */
   readonly queue: RunQueue;
+  /** Sends webhooks and fires schedules until `signal` is aborted. Does not reject. */
+  tend?(how: { readonly signal: AbortSignal }): Promise<void>;
   /**
    * Opens the run's file, writes its signals into it, and executes the run until it ends, waits, or is stopped: `drain` at
    * its next safe point, `signal` at once. Does not settle the run.

@@ -1,7 +1,8 @@
 // Reads the events about gates of all runs with a cursor: an event is read again until its reader has stored the cursor.
 
+import { isGateEvent } from '../../events/events.ts';
 import { News } from '../../events/News.ts';
-import type { GateEvent, GateEventStore } from '../../state/events/EventStore.ts';
+import type { GateEvent, GateEventStore, OutboxEvent } from '../../state/events/EventStore.ts';
 import type { GateEventPage } from './Runs.ts';
 
 export interface GateEventOptions {
@@ -13,9 +14,9 @@ export interface GateEventOptions {
   readonly wait?: boolean;
 }
 
-/** Where gate events are. */
+/** Where gate events are, with ends of runs among them. */
 export interface GateEventSource {
-  page(page: GateEventPage): readonly GateEvent[] | Promise<readonly GateEvent[]>;
+  page(page: GateEventPage): readonly OutboxEvent[] | Promise<readonly OutboxEvent[]>;
   /** Calls `tell` soon after there may be more events. Returns a function that ends it. */
   watch(tell: () => void): (() => void) | Promise<() => void>;
 }
@@ -34,7 +35,7 @@ export async function* readGateEvents(
   try {
     for (let cursor = after; !isAborted(); ) {
       const events = await source.page({ after: cursor, limit: PAGE });
-      yield* unlessAborted(events, isAborted);
+      yield* unlessAborted(events.filter(isAboutGate), isAborted);
       cursor = events.at(-1)?.cursor ?? cursor;
       if (events.length === PAGE) continue;
       if (!wait) return;
@@ -44,6 +45,8 @@ export async function* readGateEvents(
     end();
   }
 }
+
+const isAboutGate = (event: OutboxEvent): event is GateEvent => isGateEvent(event.name);
 
 function* unlessAborted(events: readonly GateEvent[], isAborted: () => boolean): Generator<GateEvent, void> {
   for (const event of events) {
@@ -63,7 +66,7 @@ export function eventPosition(after: string | undefined): number {
 export function gateEventsAfter(
   { after, limit }: GateEventPage,
   store: Pick<GateEventStore, 'after' | 'last'>,
-): readonly GateEvent[] {
+): readonly OutboxEvent[] {
   const position = eventPosition(after);
   const events = store.after(position, limit);
   if (events.length === 0 && position > store.last()) throw unknownCursor();

@@ -3,7 +3,7 @@
 import type { Database } from 'better-sqlite3';
 import { whenFree } from '../../db/busy.ts';
 import { transaction } from '../../db/prepare.ts';
-import { type GateEvent, GateEventStore } from '../../state/events/EventStore.ts';
+import { GateEventStore, type OutboxEvent } from '../../state/events/EventStore.ts';
 import { HitlSessionStore } from '../../state/gates/HitlSessionStore.ts';
 import {
   type LabelQuery,
@@ -235,7 +235,7 @@ export class OpenQuestions {
   }
 
   /** Events about gates since the last look, or since this was made. */
-  newEvents(): readonly GateEvent[] {
+  newEvents(): readonly OutboxEvent[] {
     const events = this.#events.after(this.#position, Number.MAX_SAFE_INTEGER);
     this.#position = Number(events.at(-1)?.cursor ?? this.#position);
     return events;

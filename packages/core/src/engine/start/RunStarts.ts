@@ -22,7 +22,7 @@ import { shouldYield, yieldToEventLoop } from '../execution/yieldToEventLoop.ts'
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { deadlinePolicies, gatePolicies } from '../gates/gatePolicies.ts';
 import type { Principal } from '../gates/principals.ts';
-import type { InvokeOptions } from '../graph/EngineGraph.ts';
+import type { InvokeOptions, RecordedOptions } from '../graph/EngineGraph.ts';
 import { graphFingerprint, recordedAs } from '../graph/graphShape.ts';
 import { type Budget, parseBudget } from '../guards/Budget.ts';
 import { turnBegun } from '../stream/runStreamEvents.ts';
@@ -57,7 +57,7 @@ export interface NewRunRecord {
 /** Input and options of a turn. */
 interface GivenToTurn {
   readonly input: unknown;
-  readonly options: InvokeOptions;
+  readonly options: RecordedOptions;
   readonly turn: string | null;
   readonly by?: Principal | undefined;
   readonly budget?: Budget | undefined;

@@ -6,8 +6,14 @@ import {
   type GateEventName,
   isGateEvent,
   type OrchestratorEvents,
+  type OutboxEventName,
 } from '../../events/events.ts';
 import { parseStored, type StoreOptions } from '../rows/rows.ts';
+
+export interface EventStoreOptions extends StoreOptions {
+  /** Ends of runs get a position, too: webhooks read them. @defaultValue false */
+  readonly numbersEnds?: boolean;
+}
 
 /** One line of a run's log. */
 export interface EventRecord<Name extends EventName = EventName> {
@@ -92,6 +98,7 @@ interface NodeExecutions {
 export class EventStore {
   readonly #db: Database;
   readonly #now: () => number;
+  readonly #numbersEnds: boolean;
   readonly #insert: Statement<[Omit<EventRow, 'seq'>]>;
   readonly #number: Statement<[number]>;
   readonly #selectPage: Statement<[string, number, number], EventRow>;
@@ -103,9 +110,10 @@ export class EventStore {
   readonly #selectIs: Statement<[string, string, number], 0 | 1>;
 
   /** @param db - An open, migrated state file. */
-  constructor(db: Database, { now = Date.now }: StoreOptions = {}) {
+  constructor(db: Database, { now = Date.now, numbersEnds = false }: EventStoreOptions = {}) {
     this.#db = db;
     this.#now = now;
+    this.#numbersEnds = numbersEnds;
     this.#insert = prepare(db, INSERT);
     this.#number = prepare(db, NUMBER);
     this.#selectPage = prepare(db, SELECT_PAGE);
@@ -131,7 +139,7 @@ export class EventStore {
       payloadJson: JSON.stringify(payload),
     });
     const seq = Number(lastInsertRowid);
-    if (isGateEvent(name)) this.#number.run(seq);
+    if (isGateEvent(name) || (this.#numbersEnds && name === 'RUN_FINISHED')) this.#number.run(seq);
     return seq;
   }
 
@@ -179,11 +187,16 @@ function eventFromRow<Name extends EventName>({ payloadJson, ...row }: EventRow)
   return { ...row, payload: parseStored(payloadJson, `event ${row.seq}`) } as EventRecord<Name>;
 }
 
-/** An event about a gate, with its place among those of every run. */
-export type GateEvent = EventRecord<GateEventName> & {
+interface Placed {
   /** Give it as `after` to continue behind this event. Whole numbers as text, in the order in which the events arrived. */
   readonly cursor: string;
-};
+}
+
+/** An event about a gate, with its place among those of every run. */
+export type GateEvent = EventRecord<GateEventName> & Placed;
+
+/** An event that something outside of devs may have to hear of: about a gate, or the end of a run. */
+export type OutboxEvent = EventRecord<OutboxEventName> & Placed;
 
 interface GateEventRow extends EventRow {
   readonly position: number;
@@ -209,9 +222,9 @@ export class GateEventStore {
   }
 
   /** Those behind a position, in order. */
-  after(position: number, limit: number): readonly GateEvent[] {
+  after(position: number, limit: number): readonly OutboxEvent[] {
     return this.#selectAfter.all(position, limit).map(({ position: at, ...row }) => ({
-      ...eventFromRow<GateEventName>(row),
+      ...eventFromRow<OutboxEventName>(row),
       cursor: String(at),
     }));
   }

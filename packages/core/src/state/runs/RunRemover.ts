@@ -64,6 +64,7 @@ const NAMING = [
   'waits',
   'thread_inputs',
   'queued_turns',
+  'webhook_deliveries',
   'run_labels',
   'threads',
 ] as const;

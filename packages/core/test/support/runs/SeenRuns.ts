@@ -17,7 +17,8 @@ import type {
 import { releaseOf } from '../../../src/engine/runs/standing.ts';
 import { EventBus } from '../../../src/events/events.ts';
 import { immediateBarrier } from '../../../src/state/commits/CommitBarrier.ts';
-import type { GateEvent } from '../../../src/state/events/EventStore.ts';
+import type { OutboxEvent } from '../../../src/state/events/EventStore.ts';
+import { MemoryRuns } from '../../../src/testing/MemoryRuns.ts';
 import { hashOf, sha256Hex } from '../../../src/values/canonicalJson.ts';
 import { mirror, type Rows, rowsOf } from './mirror.ts';
 
@@ -26,6 +27,8 @@ const SEEN_AT_ONCE = 60;
 
 /** Runs that have a file each, whose rows a test finds in its own state file as well: what was looked at, what has arrived. */
 export class SeenRuns implements Runs {
+  /** For the members that these tests leave alone. */
+  readonly #others = new MemoryRuns();
   readonly #runs: Promise<Runs>;
   readonly #db: Database;
   /** By run, as it was seen last. */
@@ -42,6 +45,14 @@ export class SeenRuns implements Runs {
   /** The run that was touched last. */
   get last(): string | null {
     return this.#last;
+  }
+
+  get webhooks(): Runs['webhooks'] {
+    return this.#others.webhooks;
+  }
+
+  get schedules(): Runs['schedules'] {
+    return this.#others.schedules;
   }
 
   async create(run: NewRun): Promise<boolean> {
@@ -146,7 +157,7 @@ export class SeenRuns implements Runs {
     return (await this.#runs).gates(page);
   }
 
-  async gateEvents(page: GateEventPage): Promise<readonly GateEvent[]> {
+  async gateEvents(page: GateEventPage): Promise<readonly OutboxEvent[]> {
     return (await this.#runs).gateEvents(page);
   }
 

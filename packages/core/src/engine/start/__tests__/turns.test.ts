@@ -450,8 +450,8 @@ describe('a turn that did not complete', () => {
       internalsOf(app).store.threads.signal('run', { id: kind, kind, payload: null });
     expect(await app.run('run', { log: ['b'] }, turn('2'))).toMatchObject({ status: 'completed', turn: '2' });
     expect(new EventStore(db).listNamed('run', 'RUN_FINISHED').map(({ payload }) => payload)).toEqual([
-      { outcome: 'completed' },
-      { outcome: 'completed' },
+      { outcome: 'completed', turn: '1' },
+      { outcome: 'completed', turn: '2' },
     ]);
   });
 });
