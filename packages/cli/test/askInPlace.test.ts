@@ -130,7 +130,7 @@ describe('asking in place', () => {
 
   test('talk is offered where somebody answers; else it says why not', async ({ dir }) => {
     const silent = await callMain(dir, RUN_SUM, person({ [DECIDE]: ['talk', 'later'] }));
-    expect(silent.stdout).not.toMatch(/^ {2}t {2}talk/m);
+    expect(silent.stdout).not.toMatch(/^ {2}q {2}talk/m);
     expect(silent.stdout).toContain('questions are not possible: the agents "sum" do not answer questions');
     expect(silent).toMatchObject({ exitCode: 75, stderr: '' });
     const nobody = await callMain(dir, [...RUN_EMPTY, '--id', 'empty'], person({ [DECIDE]: ['later'] }));
@@ -143,7 +143,7 @@ describe('asking in place', () => {
     const argv = RUN_SUM.map((word) => (word === AGENTS ? `replay:${recording}` : word));
     const says = { [DECIDE]: ['t', 'later'], 'your question (empty: back): ': ['Why?', ''] };
     const { stdout } = await callMain(dir, [...argv, '--id', 'answering'], person(says));
-    expect(stdout).toMatch(/^ {2}t {2}talk/m);
+    expect(stdout).toMatch(/^ {2}q {2}talk/m);
     expect(stdout).toContain('\nSo.\n');
     expect(stdout).not.toContain('questions are not possible');
   });

@@ -165,7 +165,7 @@ function criteriaLines(name: string, criteria: Review['tasks'][number]['criteria
 }
 
 function ReviewedCard({ task }: { readonly task: Review['tasks'][number] }) {
-  const { taskId, name, criteria, losses = [] } = task;
+  const { taskId, name, criteria, losses = [], findings = [] } = task;
   return (
     <article class="card">
       <header>
@@ -192,11 +192,20 @@ function ReviewedCard({ task }: { readonly task: Review['tasks'][number] }) {
           {words}
         </p>
       ))}
+      {findings.map((finding) => (
+        <p key={finding} class="warning">
+          {finding}
+        </p>
+      ))}
     </article>
   );
 }
 
-function ReviewView({ review: { epicName, tasks, range, check, rejections } }: { readonly review: Review }) {
+function ReviewView({
+  review: { epicName, tasks, range, check, rejections, notes = [] },
+}: {
+  readonly review: Review;
+}) {
   return (
     <>
       {epicName !== null && <h2>{epicName}</h2>}
@@ -218,11 +227,16 @@ function ReviewView({ review: { epicName, tasks, range, check, rejections } }: {
       ) : (
         <details open={!check.passed}>
           <summary>
-            checks {check.passed ? 'passed' : 'FAILED'}: <code>{check.command}</code>
+            checks {check.passed ? 'passed' : 'FAILED'}: <code>{check.summary ?? check.command}</code>
           </summary>
           <pre class="artifact">{check.output}</pre>
         </details>
       )}
+      {notes.map((note) => (
+        <p key={note} class="warning">
+          {note}
+        </p>
+      ))}
     </>
   );
 }

@@ -41,6 +41,7 @@ export interface Review {
     readonly name: string;
     readonly criteria: readonly { readonly criterion: string; readonly shownBy: string | null }[];
     readonly losses?: readonly { readonly path: string | null; readonly words: string }[];
+    readonly findings?: readonly string[];
   }[];
   readonly range: {
     readonly from: string;
@@ -53,7 +54,13 @@ export interface Review {
     }[];
     readonly total: { readonly files: number; readonly added: number; readonly removed: number };
   };
-  readonly check: { readonly command: string; readonly passed: boolean; readonly output: string } | null;
+  readonly notes?: readonly string[];
+  readonly check: {
+    readonly command: string;
+    readonly summary?: string;
+    readonly passed: boolean;
+    readonly output: string;
+  } | null;
   readonly rejections: readonly { readonly by: string; readonly at: string; readonly feedback: string }[];
 }
 

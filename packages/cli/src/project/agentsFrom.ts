@@ -45,6 +45,7 @@ export async function agentsFrom(
     git,
     withChanges,
     sandbox: choice,
+    maxWaitMs,
     ...names
   }: RunSpec,
   { dir }: Pick<Session, 'dir'>,
@@ -58,11 +59,12 @@ export async function agentsFrom(
   const author = names.agents.startsWith(REPLAY) ? null : await gitIdentity(dir);
   return {
     ...recorded,
-    agents: await namedAgents(names, { sandbox }),
+    agents: await namedAgents(names, { sandbox, ...(maxWaitMs !== undefined && { maxWaitMs }) }),
     workspace: new GitWorkspace({
       dir,
       ...(author !== null && { author }),
       ...repositoryFor({ repository, ...(git && { git }) }),
+      ...(git && { commits: { sign: git.sign, hooks: git.hooks } }),
       ...(withChanges && { withChanges }),
       ...(setup !== null && { setup: setupChecks(setup, sandbox), setupArgv: setup }),
       ...(setupInputs !== undefined && { setupInputs }),
@@ -80,19 +82,31 @@ function setupChecks(argv: readonly string[], sandbox: Sandbox | null): Checks {
 
 /** One check is shown as its command alone. */
 function suiteOf(checks: RunSpec['checks'], sandbox: Sandbox | null): Checks {
-  const named = checks.map(({ name, dir, kind, retries = 2, ...options }) => ({
-    name,
-    dir,
-    kind: kind ?? checkKind(options.argv),
-    checks: new SteadyChecks(new CommandChecks({ ...options, sandbox }), retries),
-  }));
+  const named = checks.map(({ name, dir, kind: asked, parallel, retries = 2, ...options }) => {
+    const kind = asked ?? checkKind(options.argv);
+    return {
+      name,
+      dir,
+      kind,
+      parallel: parallel ?? onlyReads(kind, options.argv),
+      checks: new SteadyChecks(new CommandChecks({ ...options, sandbox }), retries),
+    };
+  });
   const [only, ...rest] = named;
   return only?.dir === '.' && rest.length === 0 ? only.checks : new CheckSuite(named);
 }
 
+/** A linter only reads; a compiler may write files that tests use. */
+const onlyReads = (kind: NonNullable<RunSpec['checks'][number]['kind']>, argv: readonly string[]): boolean =>
+  kind === 'lint'
+    ? !argv.some((word) => /^--(?:fix|write)\b/.test(word))
+    : kind === 'types' && argv.includes('--noEmit');
+
 /** What agents are made with beside their names. */
 export interface AgentSetting {
   readonly sandbox: Sandbox | null;
+  /** Longest wait at a rate limit or quota, ms. */
+  readonly maxWaitMs?: number;
 }
 
 /**
@@ -140,18 +154,25 @@ const promptsOf = ({ prompts }: AgentNames): Pick<AgentNames, 'prompts'> =>
 function agentsOfKind(
   kind: WorkerKind,
   { name, perStage, ...common }: WorkersToLoad,
-  { sandbox }: AgentSetting,
+  { sandbox, ...patience }: AgentSetting,
 ): Promise<StageAgents> {
   const each = <Source>(source: (text: string) => Source): Partial<Record<ModelStage, Source>> =>
     Object.fromEntries(Object.entries(perStage).map(([stage, text]) => [stage, source(text)]));
   switch (kind) {
     case 'model':
-      return modelAgents({ ...common, model: name, perStage });
+      return modelAgents({ ...common, ...patience, model: name, perStage });
     case 'acp':
-      return acpAgents({ ...common, sandbox, agent: acpSource(name), perStage: each(acpSource) });
+      return acpAgents({
+        ...common,
+        ...patience,
+        sandbox,
+        agent: acpSource(name),
+        perStage: each(acpSource),
+      });
     case 'command':
       return commandAgents({
         ...common,
+        ...patience,
         sandbox,
         command: commandSource(name),
         perStage: each(commandSource),
