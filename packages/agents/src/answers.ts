@@ -63,6 +63,10 @@ export const workShape: z.ZodType<WorkResult> = z.strictObject({
   summary: textSchema,
   files: z.array(z.strictObject({ path: textSchema, content: textSchema.nullable() })),
   wrongTest: textSchema.exactOptional(),
+  message: textSchema.exactOptional(),
+  read: z
+    .array(z.strictObject({ path: textSchema, fromLine: z.int().positive(), lines: z.int().positive() }))
+    .exactOptional(),
 });
 
 export const reviewShape: z.ZodType<ReviewResult> = z.strictObject({

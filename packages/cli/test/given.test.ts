@@ -141,7 +141,7 @@ describe('devs run without a file', () => {
     ['no brief', [], 'The brief is missing'],
     ['two', ['sum.md', '-m', 'Add'], 'The brief is given twice'],
     ['a sentence without --quick', ['Add two numbers'], 'Cannot read the brief'],
-    ['small work that nobody reviews', ['--quick', 'Add two numbers', '--yes'], '--quick and --yes'],
+    ['small work with a plan', ['--quick', 'Add two numbers', '--plan', 'plan.yaml'], '--quick and --plan'],
     ['a kind without --quick', ['-m', 'Add', '--kind', 'behaviour-kept'], 'Add --quick'],
     ['a kind without its command', ['--quick', 'Add it', '--kind', 'checked-by'], 'need each other'],
   ] as const)('refuses %s', async ([, argv, words], { dir }) => {

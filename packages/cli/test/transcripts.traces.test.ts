@@ -68,6 +68,12 @@ test('what a model, an agent over the protocol and a command say is read while i
   expect(said['T1.document']).toContain('│ I document with [REDACTED:github]');
   expect(said['T1.review']).toContain('│ * search_text [REDACTED:github]');
   expect(JSON.stringify([screen, said])).not.toContain(CANARY);
+  const sent = (await callMain(dir, ['log', 'sum', '--stage', 'T1.review', '--prompt'])).stdout;
+  expect(sent).toContain('Stage: review');
+  expect(sent).toContain('<check>\nnode --test: 1 passed');
+  expect(sent).toContain('+export const add');
+  expect(sent).not.toContain('submit_review {');
+  expect(said['T1.review']).toMatch(/│ > sent: \d+ characters; --prompt prints them/);
   for (const name of ['state.sqlite', 'state.sqlite-wal']) {
     const path = join(dir, '.devs', name);
     if (existsSync(path)) expect(readFileSync(path).includes(CANARY), name).toBe(false);

@@ -5,6 +5,7 @@
  * @module @devs/core/internal
  */
 
+export { runIdOfText } from './brief/brief.ts';
 export { BUDGET_MEASURES, eachMeasure } from './config/budgetMeasures.ts';
 export { STATE_FILE } from './config/defaults.ts';
 export { DEFAULT_LIMITS, MAX_LIMITS } from './config/limits.ts';
@@ -32,7 +33,7 @@ export { maskCutText, maskStart } from './masking/maskSensitiveData.ts';
 export { maskInTurns, maskView } from './masking/maskView.ts';
 export { MASK_REACH } from './masking/safeCut.ts';
 export { oneLine, visibleJson, visibleText } from './masking/visibleText.ts';
-export { failuresOf } from './orchestration/checks/CheckSummary.ts';
+export { failuresOf, formatCheck } from './orchestration/checks/CheckSummary.ts';
 export { assertPlan, assertPlanEdit } from './orchestration/nodes/plan.ts';
 export { unknownFilesIn } from './orchestration/nodes/unknownFiles.ts';
 export type { CodeReview } from './orchestration/ports.ts';

@@ -439,7 +439,7 @@ describe('the public surface', () => {
   test('is small, and nobody but the sources of sibling packages takes an internal name', () => {
     // Two above 160, for clients of LangGraph: a gate as they show it, and their answer as `decide` takes it.
     expect(survey.publicOfCore.length).toBeLessThanOrEqual(162);
-    expect(survey.internal.length).toBeLessThanOrEqual(62);
+    expect(survey.internal.length).toBeLessThanOrEqual(64);
     expect(survey.outsiders).toEqual([]);
   });
 

@@ -41,6 +41,7 @@ export interface Review {
     readonly name: string;
     readonly criteria: readonly { readonly criterion: string; readonly shownBy: string | null }[];
     readonly losses?: readonly { readonly path: string | null; readonly words: string }[];
+    readonly findings?: readonly string[];
   }[];
   readonly range: {
     readonly from: string;
@@ -53,8 +54,11 @@ export interface Review {
     }[];
     readonly total: { readonly files: number; readonly added: number; readonly removed: number };
   };
+  readonly notes?: readonly string[];
   readonly check: {
     readonly command: string;
+    /** Every check with its counts. */
+    readonly summary?: string;
     readonly passed: boolean;
     readonly output: string;
     /** Each named check, where there are several. */

@@ -41,11 +41,24 @@ export class AcpTurn {
   #cost: number | undefined;
   /** Tokens of all prompts that were answered. */
   #spent: CallUsage = {};
-  #costBefore = 0;
+  #costBefore: number;
+  readonly #costAtBegin: number;
 
-  constructor(place: PolicyPlace, onActivity: NonNullable<AgentCall['onActivity']> = () => undefined) {
+  /** @param costBefore - Dollars of the session before this turn. */
+  constructor(
+    place: PolicyPlace,
+    onActivity: NonNullable<AgentCall['onActivity']> = () => undefined,
+    costBefore = 0,
+  ) {
     this.#place = place;
     this.#tell = onActivity;
+    this.#costBefore = costBefore;
+    this.#costAtBegin = costBefore;
+  }
+
+  /** Reported dollars of the session. */
+  get sessionCost(): number {
+    return Number.isFinite(this.#costBefore) ? this.#costBefore : 0;
   }
 
   /** The last message, whole or from where it is kept. */
@@ -61,7 +74,7 @@ export class AcpTurn {
   /** What a prompt cost, and tells what all have. What a session says of money is over all its prompts. */
   usageOf(end: PromptEnd | null): CallUsage {
     const cost = this.#cost === undefined ? {} : { costUsd: this.#cost - this.#costBefore };
-    this.#costBefore = this.#cost ?? 0;
+    this.#costBefore = this.#cost ?? this.#costBefore;
     const tokens = turnUsage(end);
     if (tokens.tokensIn !== undefined) {
       this.#spent = {
@@ -166,7 +179,7 @@ export class AcpTurn {
   }
 
   #tellSpent(): void {
-    const cost = this.#cost === undefined ? {} : { costUsd: this.#cost };
+    const cost = this.#cost === undefined ? {} : { costUsd: this.#cost - this.#costAtBegin };
     this.#tell({ kind: 'usage', usage: { ...this.#spent, ...cost } });
   }
 

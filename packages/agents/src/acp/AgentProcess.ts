@@ -5,7 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientConnection } from '@agentclientprotocol/sdk';
 import { DevsError, isDevsError } from '@devs/core';
 import { z } from 'zod';
-import { agentFault, type CodingPlace, formatExit, maskedExcerpt } from '../coding/CodingTool.ts';
+import {
+  agentFault,
+  type CodingPlace,
+  type CodingStage,
+  formatExit,
+  maskedExcerpt,
+} from '../coding/CodingTool.ts';
 import type { InstalledTool, Launch } from '../coding/InstalledTool.ts';
 import { MaskedTail } from '../process/MaskedTail.ts';
 import { assertProcessGroups, endWithUs, killGroup } from '../process/runProcess.ts';
@@ -123,6 +129,16 @@ const initializedShape = z.looseObject({
 
 const sessionShape = z.looseObject({ sessionId: z.string().min(1) });
 
+/** A session that stays open for the next stage. */
+interface KeptSession {
+  readonly session: string;
+  /** Its last stage. */
+  readonly stage: CodingStage['stage'];
+  readonly talk: string;
+  /** Reported dollars. */
+  readonly cost: number;
+}
+
 /** A running agent: many sessions, one after the other. */
 export class AgentProcess {
   readonly place: CodingPlace;
@@ -135,6 +151,7 @@ export class AgentProcess {
   #connection: ClientConnection | undefined;
   #renew: () => void = () => undefined;
   #canClose = false;
+  #kept: KeptSession | null = null;
   #listening: { readonly session: string; readonly turn: AcpTurn } | null = null;
 
   private constructor(installed: InstalledTool<AcpProgram>, place: CodingPlace, running: RunningAgent) {
@@ -184,24 +201,49 @@ export class AgentProcess {
     }
   }
 
-  /** Runs `work` in a session of its own, and closes it where the agent can. */
+  /** The open session of the stage before; `null` without one. */
+  keptFor(talk: CodingStage['talk']): KeptSession | null {
+    const kept = this.#kept;
+    const isNext = talk?.after != null && kept?.talk === talk.id && kept.stage === talk.after;
+    return isNext ? kept : null;
+  }
+
+  /**
+   * Runs `work` in a session: the one that was kept for it, or a new one. It is kept for the next stage of its talk, else
+   * closed where the agent can.
+   */
   async inSession<Result>(
     turn: AcpTurn,
+    { stage, talk }: Pick<CodingStage, 'stage' | 'talk'>,
     stop: AbortSignal,
     work: (prompt: (text: string) => Promise<PromptEnd>) => Promise<Result>,
   ): Promise<Result> {
     this.#renew();
-    const session = await this.#newSession(stop);
+    const kept = this.keptFor(talk);
+    if (kept === null) await this.#dropKept();
+    const session = kept?.session ?? (await this.#newSession(stop));
+    this.#kept = null;
     this.#listening = { session, turn };
+    let isDone = false;
     try {
-      return await work((text) => {
+      const result = await work((text) => {
         turn.begin();
         return this.#prompt(session, text, stop);
       });
+      isDone = true;
+      return result;
     } finally {
       this.#listening = null;
-      if (this.#canClose && this.isUsable) await this.#closed(session);
+      if (isDone && talk !== undefined)
+        this.#kept = { session, stage, talk: talk.id, cost: turn.sessionCost };
+      else await this.#closed(session);
     }
+  }
+
+  async #dropKept(): Promise<void> {
+    const kept = this.#kept;
+    this.#kept = null;
+    if (kept !== null) await this.#closed(kept.session);
   }
 
   /** Leaves nothing of it behind; may be called again. */
@@ -289,6 +331,7 @@ export class AgentProcess {
   }
 
   async #closed(session: string): Promise<void> {
+    if (!this.#canClose || !this.isUsable) return;
     const answer = this.#connected.agent.request('session/close' as string, { sessionId: session });
     await Promise.race([answer, sleep(END_GRACE_MS, undefined, { ref: false })]).catch(() => undefined);
   }

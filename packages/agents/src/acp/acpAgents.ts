@@ -1,11 +1,11 @@
 import type { AgentCall, DevsError, StageAgents } from '@devs/core';
 import {
-  type AskTool,
   agentFault,
   type CodingLimits,
   type CodingStage,
   type CodingTool,
   maskedExcerpt,
+  type StageWork,
   uselessAnswer,
 } from '../coding/CodingTool.ts';
 import { type CodingAgentsOptions, codingAgents } from '../coding/codingAgents.ts';
@@ -56,7 +56,7 @@ export function acpAgents(options: AcpAgentsOptions): Promise<StageAgents> {
   );
 }
 
-/** An installed coding CLI that speaks the protocol: a stage is a session. */
+/** An installed coding CLI that speaks the protocol: a stage is a session, and so are those of a task together. */
 class AcpTool implements CodingTool {
   readonly #installed: InstalledTool<AcpProgram>;
   readonly #warm: WarmAgent;
@@ -75,22 +75,21 @@ class AcpTool implements CodingTool {
     return this.#installed.tool.name;
   }
 
-  converse<Result>(
-    { stage, ...place }: CodingStage,
-    call: AgentCall,
-    work: (ask: AskTool) => Promise<Result>,
-  ): Promise<Result> {
-    const { readOnly } = place;
-    return this.#warm.use(place, call, (process, stop) => {
+  converse<Result>(asked: CodingStage, call: AgentCall, work: StageWork<Result>): Promise<Result> {
+    const { dir, readOnly, stage } = asked;
+    return this.#warm.use({ dir, readOnly }, call, (process, stop) => {
       const { folder } = process;
-      const turn = new AcpTurn({ folder, confined: this.#installed.isConfined, readOnly }, call.onActivity);
-      return process.inSession(turn, stop, (prompt) => {
-        return work(async (words) => {
+      const kept = process.keptFor(asked.talk);
+      const place = { folder, confined: this.#installed.isConfined, readOnly };
+      const turn = new AcpTurn(place, call.onActivity, kept?.cost);
+      return process.inSession(turn, asked, stop, (prompt) => {
+        const ask = async (words: string): Promise<string> => {
           const reason = await this.#counted(prompt(words), turn, call);
           const problem = stopProblem(this.name, stage, reason, turn.text);
           if (problem !== null) throw problem;
           return turn.text;
-        });
+        };
+        return work(ask, kept !== null);
       });
     });
   }

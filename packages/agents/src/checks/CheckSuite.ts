@@ -9,10 +9,13 @@ export interface NamedCheck {
   readonly checks: Checks;
   /** What it judges. @defaultValue 'test' */
   readonly kind?: NonNullable<CheckResult['parts']>[number]['kind'];
+  /** Whether it only reads, so that it may run beside the others. @defaultValue false */
+  readonly parallel?: boolean;
 }
 
 /**
- * Several checks as one, each in its own folder. All run in order, so that every failure is reported.
+ * Several checks as one, each in its own folder. All run, so that every failure is reported: one after the other, and
+ * beside them those that may. Results are in the order of the checks.
  *
  * @example
  * ```ts
@@ -33,8 +36,7 @@ export class CheckSuite implements Checks {
 
   /** Returns the first failed result, or the last one, with the output and the cases of all. */
   async run(request: CheckRequest): Promise<CheckResult> {
-    const ran: Ran[] = [];
-    for (const check of this.#checks) ran.push({ check, result: await runCheck(check, request) });
+    const ran = await this.#runAll(request);
     const decisive = (ran.find(({ result }) => !result.passed) ?? ran.at(-1)) as Ran;
     const cases = ran.flatMap(casesThatRan);
     const flaky = ran.flatMap(flakyOf);
@@ -52,11 +54,31 @@ export class CheckSuite implements Checks {
         name: check.name,
         kind: check.kind ?? 'test',
         passed: result.passed,
+        command: result.command,
       })),
       ...(cases.length > 0 && { cases }),
       ...(flaky.length > 0 && { flaky }),
       ...(missing !== undefined && { missing }),
     };
+  }
+
+  async #runAll(request: CheckRequest): Promise<readonly Ran[]> {
+    const beside = new Map(
+      this.#checks
+        .filter(({ parallel }) => parallel === true)
+        .map((check) => [check, heldBack(check, request)] as const),
+    );
+    const ran: Ran[] = [];
+    try {
+      for (const check of this.#checks) {
+        if (!beside.has(check)) ran.push({ check, result: await runCheck(check, request) });
+      }
+    } finally {
+      // All of them end before the folder is used again.
+      await Promise.allSettled(beside.values());
+    }
+    for (const [check, result] of beside) ran.push({ check, result: await result });
+    return ran.sort((a, b) => this.#checks.indexOf(a.check) - this.#checks.indexOf(b.check));
   }
 
   /**
@@ -82,6 +104,16 @@ const casesThatRan = ({ check, result: { cases = [] } }: Ran) =>
 /** A flaky command is known by the name of its check. */
 const flakyOf = ({ check, result: { flaky = [], command } }: Ran) =>
   flaky.map((name) => (name === command ? check.name : `${check.name}: ${name}`));
+
+/** Holds the activity of a parallel check back until its end: two outputs at once cannot be read. */
+async function heldBack(check: NamedCheck, { onActivity, ...request }: CheckRequest): Promise<CheckResult> {
+  const told: Parameters<NonNullable<CheckRequest['onActivity']>>[0][] = [];
+  try {
+    return await runCheck(check, { ...request, onActivity: (activity) => told.push(activity) });
+  } finally {
+    for (const activity of told) onActivity?.(activity);
+  }
+}
 
 function runCheck({ dir, checks }: NamedCheck, request: CheckRequest): Promise<CheckResult> {
   const { root = request.dir } = request;

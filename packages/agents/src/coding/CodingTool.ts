@@ -43,10 +43,15 @@ export interface CodingPlace {
 
 export interface CodingStage extends CodingPlace {
   readonly stage: ModelStage;
+  /** The conversation and the stage before it; absent for a stage of its own. */
+  readonly talk?: { readonly id: string; readonly after: ModelStage | null };
 }
 
 /** Says something to it; what was said before in the same stage is known to it. */
 export type AskTool = (words: string) => Promise<string>;
+
+/** @param isContinued - The tool remembers the stage before. */
+export type StageWork<Result> = (ask: AskTool, isContinued: boolean) => Promise<Result>;
 
 /** How an installed coding CLI is reached. */
 export interface CodingTool {
@@ -58,11 +63,7 @@ export interface CodingTool {
    * @throws DevsError `AGENT_INVALID_OUTPUT` when it answers with nothing that can be used.
    * @throws the reason of the call's signal when aborted, once it and what it started are gone.
    */
-  converse<Result>(
-    stage: CodingStage,
-    call: AgentCall,
-    work: (ask: AskTool) => Promise<Result>,
-  ): Promise<Result>;
+  converse<Result>(stage: CodingStage, call: AgentCall, work: StageWork<Result>): Promise<Result>;
   /** Ends what it keeps running. */
   close?(): Promise<void>;
 }

@@ -9,11 +9,20 @@ import {
   type ModelStage,
   type PromptVersion,
   readPrompt,
+  TASK_STAGES,
+  type TaskStage,
 } from '../models/loadPrompts.ts';
-import { renderRequest, type StageRequest } from '../models/renderRequest.ts';
+import { renderHandOver, renderOpening, renderRequest, type StageRequest } from '../models/renderRequest.ts';
+import { Patience } from '../patience/Patience.ts';
 import { TRUNCATED_MARK } from '../process/MaskedTail.ts';
 import type { Sandbox } from '../sandbox/Sandbox.ts';
-import { type CodingLimits, type CodingTool, uselessAnswer } from './CodingTool.ts';
+import {
+  type CodingLimits,
+  type CodingStage,
+  type CodingTool,
+  type StageWork,
+  uselessAnswer,
+} from './CodingTool.ts';
 
 const DEFAULT_TIMEOUT_MS = 30 * 60_000;
 
@@ -28,6 +37,8 @@ export interface CodingAgentsOptions<Source> {
   readonly prompts?: string;
   /** Longest stage, in milliseconds. @defaultValue 1 800 000 */
   readonly timeoutMs?: number;
+  /** Longest wait at a rate limit or quota, in milliseconds. @defaultValue 1 800 000 */
+  readonly maxWaitMs?: number;
 }
 
 /**
@@ -43,7 +54,7 @@ export async function codingAgents<Source>(
   options: CodingAgentsOptions<Source> & Pick<CodingLimits, 'maxOutputBytes' | 'graceMs'>,
   find: (source: Source, limits: CodingLimits) => Promise<CodingTool>,
 ): Promise<StageAgents> {
-  const { perStage = {}, sandbox, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  const { perStage = {}, sandbox, timeoutMs = DEFAULT_TIMEOUT_MS, maxWaitMs } = options;
   const limits = { sandbox, timeoutMs, maxOutputBytes: options.maxOutputBytes, graceMs: options.graceMs };
   for (const name of ['timeoutMs', 'maxOutputBytes', 'graceMs'] as const)
     assertPositiveInteger(name, limits[name]);
@@ -57,39 +68,60 @@ export async function codingAgents<Source>(
   const close = async (): Promise<void> => {
     await Promise.all([...found.values()].map(async (tool) => tool.close?.()));
   };
-  return { ...liveAgents(new CodingWorker(tools, prompts), { workers: tools.values(), prompts }), close };
+  const patience = new Patience(maxWaitMs === undefined ? {} : { maxWaitMs });
+  const worker = new CodingWorker(tools, prompts, patience);
+  return { ...liveAgents(worker, { workers: tools.values(), prompts }), close };
 }
 
 class CodingWorker implements StageWorker {
   readonly #tools: ReadonlyMap<ModelStage, CodingTool>;
   readonly #prompts: CodingPrompts;
+  readonly #patience: Patience;
 
-  constructor(tools: ReadonlyMap<ModelStage, CodingTool>, prompts: CodingPrompts) {
+  constructor(tools: ReadonlyMap<ModelStage, CodingTool>, prompts: CodingPrompts, patience: Patience) {
     this.#tools = tools;
     this.#prompts = prompts;
+    this.#patience = patience;
   }
 
-  async edit(stage: ModelStage, request: TaskRequest, call: AgentCall): Promise<WorkResult> {
-    const place = { stage, dir: request.workspace.dir, readOnly: false };
-    const prompt = this.#prompts.forEdit(stage, renderRequest(request));
-    const text = await this.#tool(stage).converse(place, call, (ask) => ask(prompt));
+  async edit(stage: TaskStage, request: TaskRequest, call: AgentCall): Promise<WorkResult> {
+    const { conversation: id } = call;
+    const after = TASK_STAGES[TASK_STAGES.indexOf(stage) - 1] ?? null;
+    const talk = id === undefined || !this.#prompts.hasConversations ? {} : { talk: { id, after } };
+    const place = { stage, dir: request.workspace.dir, readOnly: false, ...talk };
+    const text = await this.#converse(place, call, (ask, isContinued) => {
+      const prompt = this.#prompts.forEdit(stage, request, isContinued);
+      call.onActivity?.({ kind: 'prompt', prompt });
+      return ask(prompt);
+    });
     // No files: the engine takes what lies in the folder.
-    return { summary: shortSummary(text.trim()), files: [], ...(stage === 'implement' && wrongTestIn(text)) };
+    return {
+      summary: shortSummary(text.trim()),
+      files: [],
+      ...(stage === 'implement' && wrongTestIn(text)),
+      ...(stage === 'document' && commitMessageIn(text)),
+    };
   }
 
   /** It sees the folder itself; the engine puts back what is changed there. */
   answer<Answer>(question: StageQuestion<Answer>, call: AgentCall): Promise<Answer> {
     const { stage, request, answer, system } = question;
     const place = { stage, dir: dirOf(request), readOnly: true };
-    const prompt = this.#prompts.forAnswer(stage, renderRequest(request), answer.schema, system);
-    const tool = this.#tool(stage);
-    return tool.converse(place, call, async (ask) => {
+    const prompt = this.#prompts.forAnswer(stage, request, answer.schema, system);
+    return this.#converse(place, call, async (ask) => {
+      call.onActivity?.({ kind: 'prompt', prompt });
       const first = jsonAnswer(await ask(prompt), answer.schema);
       if ('value' in first) return first.value;
       const second = jsonAnswer(await ask(formatRepair(first.problem)), answer.schema);
       if ('value' in second) return second.value;
-      throw uselessAnswer(tool.name, stage, second.problem);
+      throw uselessAnswer(this.#tool(stage).name, stage, second.problem);
     });
+  }
+
+  /** At a limit of the provider, the tool repeats the whole stage. */
+  #converse<Result>(place: CodingStage, call: AgentCall, work: StageWork<Result>): Promise<Result> {
+    const tool = this.#tool(place.stage);
+    return this.#patience.ask(() => tool.converse(place, call, work), { ...call, name: tool.name });
   }
 
   #tool(stage: ModelStage): CodingTool {
@@ -106,6 +138,13 @@ function dirOf(request: StageRequest | AnswerRequest): string | null {
 function wrongTestIn(text: string): Pick<WorkResult, 'wrongTest'> {
   const wrongTest = /^WRONG TEST: *(\S.*)$/m.exec(text)?.[1];
   return wrongTest === undefined ? {} : { wrongTest: wrongTest.slice(0, MAX_SUMMARY) };
+}
+
+/** Reads the commit message behind its line, without a fence. */
+function commitMessageIn(text: string): Pick<WorkResult, 'message'> {
+  const [, said = ''] = /^COMMIT MESSAGE:[ \t]*\n?([\s\S]*)$/m.exec(text) ?? [];
+  const message = said.replaceAll(/^```\w*$/gm, '').trim();
+  return message === '' ? {} : { message };
 }
 
 const shortSummary = (text: string): string =>
@@ -146,25 +185,39 @@ interface CodingPrompts {
   readonly version: PromptVersion;
   /** Over all texts, hex. */
   readonly sha256: string;
+  /** Whether the stages of a task may be one conversation. */
+  readonly hasConversations: boolean;
   /** For a stage whose result is what it leaves in the folder. */
-  forEdit(stage: ModelStage, request: string): string;
+  forEdit(stage: TaskStage, request: TaskRequest, isContinued: boolean): string;
   /** For a stage whose result is an answer of this shape. @param system - In the place of the stage's own prompt. */
-  forAnswer(stage: ModelStage, request: string, schema: z.ZodType, system?: string): string;
+  forAnswer(
+    stage: ModelStage,
+    request: StageRequest | AnswerRequest,
+    schema: z.ZodType,
+    system?: string,
+  ): string;
 }
 
 /** @throws DevsError `CONFIG_INVALID` for a version this package does not have. */
 function codingPrompts(named?: string): CodingPrompts {
-  const { version, sha256, of } = loadPrompts(named);
+  const { version, sha256, of, task } = loadPrompts(named);
   const edit = readPrompt(version, 'commandEdit');
   const answer = readPrompt(version, 'commandAnswer');
   const schemaText = (schema: z.ZodType): string => JSON.stringify(z.toJSONSchema(schema));
+  const parts = (...texts: readonly string[]): string => texts.filter((text) => text !== '').join('\n\n');
   return {
     version,
     sha256: createHash('sha256')
       .update(JSON.stringify([sha256, edit, answer]))
       .digest('hex'),
-    forEdit: (stage, request) => [of[stage], request, edit].join('\n\n'),
+    hasConversations: task !== null,
+    forEdit: (stage, request, isContinued) => {
+      if (task === null) return parts(of[stage], renderRequest(request, version), edit);
+      const handedOver = renderHandOver(request, isContinued);
+      const opening = isContinued ? [] : [task.system, renderOpening(request)];
+      return parts(...opening, handedOver, task.of[stage], edit);
+    },
     forAnswer: (stage, request, schema, system = of[stage]) =>
-      [system, request, answer, schemaText(schema)].join('\n\n'),
+      parts(system, renderRequest(request, version), answer, schemaText(schema)),
   };
 }

@@ -2,16 +2,17 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AgentCall, DevsError, StageAgents } from '@devs/core';
 import {
-  type AskTool,
   agentFault,
   type CodingLimits,
   type CodingStage,
   type CodingTool,
   formatExit,
   maskedExcerpt,
+  type StageWork,
 } from '../coding/CodingTool.ts';
 import { type CodingAgentsOptions, codingAgents } from '../coding/codingAgents.ts';
 import { InstalledTool, type Launch } from '../coding/InstalledTool.ts';
+import { cutMiddle } from '../models/History.ts';
 import { MaskedTail, TailBuffer, TRUNCATED_MARK } from '../process/MaskedTail.ts';
 import { type ProcessEnd, runProcess } from '../process/runProcess.ts';
 import { type Scratch, withScratch } from '../process/scratch.ts';
@@ -60,6 +61,9 @@ export function commandAgents(options: CommandAgentsOptions): Promise<StageAgent
 /** Bytes of output shown in an error, from its end. */
 const SHOWN_BYTES = 2_000;
 
+/** Characters of a wrong answer that are repeated beside the problem. */
+const MAX_REPEATED = 32 * 1024;
+
 interface CommandPrompt {
   readonly prompt: string;
   readonly dir: string | null;
@@ -92,17 +96,14 @@ class CommandLine implements CodingTool {
   }
 
   /** A call knows nothing of the one before: what was said is said again. */
-  converse<Result>(
-    { dir }: CodingStage,
-    call: AgentCall,
-    work: (ask: AskTool) => Promise<Result>,
-  ): Promise<Result> {
+  converse<Result>({ dir }: CodingStage, call: AgentCall, work: StageWork<Result>): Promise<Result> {
     const before: string[] = [];
     return work(async (words) => {
       const { text } = await this.#call({ prompt: [...before, words].join('\n\n'), dir }, call);
-      before.push(words, `<your_last_answer>\n${text.trim()}\n</your_last_answer>`);
+      const said = cutMiddle(text.trim(), MAX_REPEATED);
+      before.push(words, `<your_last_answer>\n${said}\n</your_last_answer>`);
       return text;
-    });
+    }, false);
   }
 
   async #call(prompt: CommandPrompt, call: AgentCall): Promise<CommandReply> {

@@ -1,9 +1,10 @@
 import { type AgentCall, DevsError } from '@devs/core';
-import type { BaseMessageLike } from '@langchain/core/messages';
+import type { Patience } from '../patience/Patience.ts';
 import { ToolRefusal } from './FileDesk.ts';
+import { cutMiddle, type History } from './History.ts';
 import type { NamedModel } from './loadChatModel.ts';
 import type { ModelStage } from './loadPrompts.ts';
-import { callModel, type ModelReply, type ModelToolCall } from './modelCall.ts';
+import { callModel, isContextOverflow, type ModelReply, type ModelToolCall } from './modelCall.ts';
 import { InvalidInput, type ModelTool, parseToolInput, type ToolOutcome } from './modelTool.ts';
 import type { AnswerTool } from './stageAnswers.ts';
 
@@ -16,6 +17,9 @@ const REMINDED_ROUNDS = 3;
 /** Characters of what people are told of a tool's use. */
 const MAX_DETAIL = 120;
 
+/** Characters of one answer of a tool. */
+const MAX_TOLD = 64 * 1024;
+
 /** What is the same in every conversation of an agent. */
 export interface ConversationLimits {
   /** Requests in one conversation. */
@@ -23,13 +27,17 @@ export interface ConversationLimits {
   /** Time limit of one request, ms. */
   readonly timeoutMs: number;
   readonly streaming: boolean;
+  /** At rate limits and quotas. */
+  readonly patience: Patience;
 }
 
 export interface ConversationOptions<Answer> extends ConversationLimits {
   readonly stage: ModelStage;
   readonly model: NamedModel;
-  readonly system: string;
-  readonly request: string;
+  /** All messages, with the request of this stage. */
+  readonly history: History;
+  /** The new part: the request of the stage. */
+  readonly sent: string;
   readonly tools: readonly ModelTool[];
   readonly answer: AnswerTool<Answer>;
 }
@@ -42,7 +50,6 @@ export interface ConversationOptions<Answer> extends ConversationLimits {
  */
 export class Conversation<Answer> {
   readonly #options: ConversationOptions<Answer>;
-  readonly #messages: BaseMessageLike[];
   /** Calls by tool: what it did instead of answering. */
   readonly #used = new Map<string, number>();
   readonly #spent = { tokensIn: 0, tokensOut: 0 };
@@ -51,20 +58,18 @@ export class Conversation<Answer> {
 
   constructor(options: ConversationOptions<Answer>) {
     this.#options = options;
-    this.#messages = [
-      { role: 'system', content: options.system },
-      { role: 'user', content: options.request },
-    ];
   }
 
   /** @throws DevsError `AGENT_INVALID_OUTPUT`, `AGENT_FAILED`; the reason of an aborted signal. */
   async run(call: AgentCall): Promise<Answer> {
+    const { history, sent } = this.#options;
+    call.onActivity?.({ kind: 'prompt', prompt: sent });
     while (this.#rounds < this.#options.maxRounds) {
       const reply = await this.#ask(call);
       this.#rounds += 1;
       const round = await this.#take(reply, call);
       call.onActivity?.({ kind: 'usage', usage: { ...this.#spent, model: this.#options.model.name } });
-      this.#messages.push(reply.message, ...this.#reminded(round.answers));
+      history.add(reply.message, ...this.#reminded(round.answers));
       if (round.answer !== null) return round.answer.value;
       this.#invalidInARow = round.problem === null ? 0 : this.#invalidInARow + 1;
       if (round.problem !== null && this.#invalidInARow >= MAX_INVALID_IN_A_ROW)
@@ -91,19 +96,50 @@ export class Conversation<Answer> {
     return [...answers.slice(0, -1), { ...last, content: `${last.content}\n\n[${words}]` }];
   }
 
-  async #ask({ signal, usage, onActivity = () => undefined }: AgentCall): Promise<ModelReply> {
-    const { model, tools, answer, timeoutMs, streaming } = this.#options;
-    const reply = await callModel(model, this.#messages, {
-      tools: [...tools, answer],
-      signal,
-      timeoutMs,
-      streaming,
-      onSaid: (text) => onActivity({ kind: 'text', text }),
-    });
-    usage({ ...reply.usage, model: model.name });
+  async #ask(call: AgentCall): Promise<ModelReply> {
+    const { model, history } = this.#options;
+    let reply = await this.#request(call);
+    while (reply === null) {
+      if (!history.shorten()) throw this.#tooLong();
+      call.onActivity?.({
+        kind: 'doing',
+        what: `the conversation is longer than ${model.name} reads: leaving out what was read first`,
+      });
+      reply = await this.#request(call);
+    }
+    call.usage({ ...reply.usage, model: model.name });
     this.#spent.tokensIn += reply.usage.tokensIn ?? 0;
     this.#spent.tokensOut += reply.usage.tokensOut ?? 0;
     return reply;
+  }
+
+  /** One request; `null` if the conversation exceeds the model's context. */
+  async #request({ signal, onActivity }: AgentCall): Promise<ModelReply | null> {
+    const { model, tools, answer, timeoutMs, streaming, history, patience } = this.#options;
+    const asked = {
+      tools: [...tools, answer],
+      ...{ signal, timeoutMs, streaming },
+      onSaid: (text: string) => onActivity?.({ kind: 'text', text }),
+    };
+    const ask = (): Promise<ModelReply | null> =>
+      callModel(model, history.messages, asked).catch((error: unknown) => {
+        if (isContextOverflow(error)) return null;
+        throw error;
+      });
+    return patience.ask(ask, { name: model.name, signal, ...(onActivity && { onActivity }) });
+  }
+
+  /** Without the provider's words: a limit of tokens a minute reads like one that passes. */
+  #tooLong(): DevsError {
+    const { stage, model, history } = this.#options;
+    return new DevsError(
+      `The stage ${stage} has more to read than ${model.name} takes at once: ${history.characters} characters, without what was left out.`,
+      {
+        code: 'AGENT_FAILED',
+        remedy: `Resume the run with a model of a larger context (--agents ${stage}=…), or make the task and its documents smaller.`,
+        context: { stage, model: model.name, characters: history.characters },
+      },
+    );
   }
 
   /** Performs what the model asked for, in its order. */
@@ -111,10 +147,13 @@ export class Conversation<Answer> {
     if (calls.length === 0) return this.#takeText(text);
     const results: Result<Answer>[] = [];
     for (const call of calls) results.push(await this.#performAloud(call, agentCall));
-    const answers = results.map(({ told }, index) => toolMessage(calls[index] as ModelToolCall, told));
     const refused = results.find(({ kind }) => kind === 'invalid');
     const answered = results.find((result) => result.kind === 'answer');
     const isClean = results.every(({ kind }) => kind === 'answer' || kind === 'done');
+    const answers = results.map(({ kind, told }, index) => {
+      const words = kind === 'answer' && isClean ? 'Received.' : told;
+      return toolMessage(calls[index] as ModelToolCall, cutMiddle(words, MAX_TOLD));
+    });
     return {
       answers,
       answer: answered !== undefined && isClean ? answered : null,

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
-import { type FileEdit, isDevsError } from '@devs/core';
+import { type FileEdit, isDevsError, type WorkResult } from '@devs/core';
 import type { WorkspacePort } from '@devs/core/internal';
 import { unifiedDiff } from '../unifiedDiff.ts';
 import { relativePath, resolveInside } from '../workspace/pathJail.ts';
@@ -34,6 +34,7 @@ const REPLACED = '\uFFFD';
 export class FileDesk {
   readonly #workspace: WorkspacePort.WorkspaceReader;
   readonly #edits = new Map<string, string | null>();
+  readonly #passages: ReadPassage[] = [];
 
   constructor(workspace: WorkspacePort.WorkspaceReader) {
     this.#workspace = workspace;
@@ -42,6 +43,11 @@ export class FileDesk {
   /** What was changed, ready to be proposed. */
   get edits(): readonly FileEdit[] {
     return [...this.#edits].map(([path, content]) => ({ path, content }));
+  }
+
+  /** Passages of files that the agent read, oldest first. */
+  get passages(): readonly ReadPassage[] {
+    return this.#passages;
   }
 
   /** Every path, edits included, sorted. */
@@ -85,12 +91,14 @@ export class FileDesk {
 
   /** @param fromLine - 1 is the first. */
   async read(named: string, fromLine = 1): Promise<string> {
-    const lines = plainText(await this.#content(deskPath(named))).split('\n');
+    const path = deskPath(named);
+    const lines = plainText(await this.#content(path)).split('\n');
     if (fromLine > lines.length) throw new ToolRefusal(`The file has only ${lines.length} lines.`);
     const rest = lines.slice(fromLine - 1).join('\n');
-    if (rest.length <= MAX_SHOWN) return rest;
     const shown = rest.slice(0, MAX_SHOWN);
-    return `${shown}\n… cut; read on with from_line ${fromLine + shown.split('\n').length - 1}.`;
+    const count = shown.split('\n').length;
+    this.#passages.push({ path, fromLine, lines: count });
+    return shown === rest ? rest : `${shown}\n… cut; read on with from_line ${fromLine + count - 1}.`;
   }
 
   /** @returns the edit as a diff, as {@link replace} and {@link remove} do. */
@@ -159,6 +167,8 @@ export class FileDesk {
     return this.#workspace.read(path);
   }
 }
+
+type ReadPassage = NonNullable<WorkResult['read']>[number];
 
 export interface EditedFile {
   readonly path: string;

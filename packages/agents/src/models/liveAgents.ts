@@ -1,5 +1,5 @@
 import type { AgentCall, AnswerRequest, StageAgents, TaskRequest, WorkResult } from '@devs/core';
-import type { ModelStage, PromptVersion } from './loadPrompts.ts';
+import type { ModelStage, PromptVersion, TaskStage } from './loadPrompts.ts';
 import type { StageRequest } from './renderRequest.ts';
 import {
   type AnswerTool,
@@ -22,7 +22,7 @@ export interface StageQuestion<Answer> {
 
 /** Who does the work of every stage, in one of two ways. */
 export interface StageWorker {
-  edit(stage: ModelStage, request: TaskRequest, call: AgentCall): Promise<WorkResult>;
+  edit(stage: TaskStage, request: TaskRequest, call: AgentCall): Promise<WorkResult>;
   answer<Answer>(question: StageQuestion<Answer>, call: AgentCall): Promise<Answer>;
 }
 

@@ -16,9 +16,9 @@ export const MODEL_STAGES = [
 export type ModelStage = (typeof MODEL_STAGES)[number];
 
 /** Prompt versions in this package, newest last. An old one stays, so that a waiting run can go on with it. */
-export const PROMPT_VERSIONS = ['v1', 'v2'] as const;
+export const PROMPT_VERSIONS = ['v1', 'v2', 'v3'] as const;
 export type PromptVersion = (typeof PROMPT_VERSIONS)[number];
-export const NEWEST_PROMPTS: PromptVersion = 'v2';
+export const NEWEST_PROMPTS: PromptVersion = 'v3';
 
 /** The system prompts of one version. */
 export interface Prompts {
@@ -26,6 +26,19 @@ export interface Prompts {
   /** Over all texts, hex. */
   readonly sha256: string;
   readonly of: Readonly<Record<ModelStage, string>>;
+  /** Where the stages that edit are one conversation; `null` in a version in which each is one of its own. */
+  readonly task: TaskPrompts | null;
+}
+
+/** Stages that write test, code and documentation of a task, in the order in which they are asked. */
+export const TASK_STAGES = ['writeTest', 'implement', 'document'] as const;
+export type TaskStage = (typeof TASK_STAGES)[number];
+
+export interface TaskPrompts {
+  /** Of the conversation. */
+  readonly system: string;
+  /** The request of each stage. */
+  readonly of: Readonly<Record<TaskStage, string>>;
 }
 
 /** @throws DevsError `CONFIG_INVALID` for a version this package does not have. */
@@ -34,8 +47,19 @@ export function loadPrompts(version: string = NEWEST_PROMPTS): Prompts {
   if (known === undefined) throw unknownVersion(version);
   const shared = readPrompt(known, 'shared');
   const texts = MODEL_STAGES.map((stage) => [stage, `${shared}\n${readPrompt(known, stage)}`] as const);
-  const sha256 = createHash('sha256').update(JSON.stringify(texts)).digest('hex');
-  return { version: known, sha256, of: Object.fromEntries(texts) as Record<ModelStage, string> };
+  const task = WITH_CONVERSATIONS[known] ? taskPrompts(known, shared) : null;
+  const sha256 = createHash('sha256')
+    .update(JSON.stringify(task === null ? texts : [...texts, ['task', task.system]]))
+    .digest('hex');
+  return { version: known, sha256, of: Object.fromEntries(texts) as Record<ModelStage, string>, task };
+}
+
+const WITH_CONVERSATIONS: Readonly<Record<PromptVersion, boolean>> = { v1: false, v2: false, v3: true };
+
+function taskPrompts(version: PromptVersion, shared: string): TaskPrompts {
+  const texts = TASK_STAGES.map((stage) => [stage, readPrompt(version, stage).trim()] as const);
+  const system = `${shared}\n${readPrompt(version, 'task')}`;
+  return { system, of: Object.fromEntries(texts) as Record<TaskStage, string> };
 }
 
 /** Prompts are not compiled. They are as far from src/models as from dist/models; a bundle has them beside it. */

@@ -7,15 +7,24 @@ import {
   type WorkResult,
 } from '@devs/core';
 import { assertPositiveInteger } from '../assertPositiveInteger.ts';
+import { Patience } from '../patience/Patience.ts';
 import { Conversation, type ConversationLimits } from './Conversation.ts';
 import { FileDesk } from './FileDesk.ts';
+import { History } from './History.ts';
 import { liveAgents, type StageQuestion, type StageWorker } from './liveAgents.ts';
 import { loadChatModel, type ModelSettings, type ModelSource, type NamedModel } from './loadChatModel.ts';
-import { loadPrompts, MODEL_STAGES, type ModelStage, type Prompts } from './loadPrompts.ts';
+import { loadPrompts, MODEL_STAGES, type ModelStage, type Prompts, type TaskStage } from './loadPrompts.ts';
 import type { ModelTool } from './modelTool.ts';
 import { checkTools, editingTools, readingTools } from './modelTools.ts';
-import { renderRequest } from './renderRequest.ts';
-import { type AnswerTool, finishWith, submitDesign, withKnownFiles } from './stageAnswers.ts';
+import { renderHandOver, renderOpening, renderRequest } from './renderRequest.ts';
+import {
+  type AnswerTool,
+  finishWith,
+  submitDesign,
+  withCommitStyle,
+  withKnownFiles,
+} from './stageAnswers.ts';
+import { TaskTalks } from './TaskTalks.ts';
 
 const DEFAULT_TIMEOUT_MS = 600_000;
 const DEFAULT_MAX_ROUNDS = 50;
@@ -32,13 +41,16 @@ export interface ModelAgentsOptions {
   readonly timeoutMs?: number;
   /** Requests to a model in one stage. @defaultValue 50 */
   readonly maxRounds?: number;
+  /** Longest wait at a rate limit or quota, in milliseconds. @defaultValue 1 800 000 */
+  readonly maxWaitMs?: number;
   /** Whether answers are streamed; some servers cannot stream tool calls. @defaultValue true */
   readonly streaming?: boolean;
 }
 
 /**
  * Creates agents that call a chat model through LangChain. The model reads and edits the project with tools and answers
- * by calling one; an answer of the wrong shape is returned once. It reports progress (`call.onActivity`).
+ * by calling one; an answer of the wrong shape is returned once. It reports progress (`call.onActivity`). Test, code and
+ * documentation of a task are one conversation, as long as this process lives.
  *
  * Packages and keys are checked first, so a run does not start with an unusable model. The engine retries transient
  * failures: set `maxRetries: 0` on your own model.
@@ -68,10 +80,16 @@ export async function modelAgents(options: ModelAgentsOptions): Promise<StageAge
 }
 
 function conversationLimits(options: ModelAgentsOptions): ConversationLimits {
-  const { timeoutMs = DEFAULT_TIMEOUT_MS, maxRounds = DEFAULT_MAX_ROUNDS, streaming = true } = options;
+  const {
+    timeoutMs = DEFAULT_TIMEOUT_MS,
+    maxRounds = DEFAULT_MAX_ROUNDS,
+    streaming = true,
+    maxWaitMs,
+  } = options;
   assertPositiveInteger('timeoutMs', timeoutMs);
   assertPositiveInteger('maxRounds', maxRounds);
-  return { timeoutMs, maxRounds, streaming };
+  const patience = new Patience(maxWaitMs === undefined ? {} : { maxWaitMs });
+  return { timeoutMs, maxRounds, streaming, patience };
 }
 
 class ModelWorker implements StageWorker {
@@ -80,6 +98,7 @@ class ModelWorker implements StageWorker {
   readonly #limits: ConversationLimits;
   /** By idempotency key: what a transient failure interrupted, for the retry of the same step. */
   readonly #interrupted = new Map<string, Conversation<unknown>>();
+  readonly #talks = new TaskTalks();
 
   constructor(models: ReadonlyMap<ModelStage, NamedModel>, prompts: Prompts, limits: ConversationLimits) {
     this.#models = models;
@@ -87,40 +106,44 @@ class ModelWorker implements StageWorker {
     this.#limits = limits;
   }
 
-  edit(stage: ModelStage, request: TaskRequest, call: AgentCall): Promise<WorkResult> {
-    return this.#converse({ stage, request }, call, async () => editing(stage, request, call));
+  edit(stage: TaskStage, request: TaskRequest, call: AgentCall): Promise<WorkResult> {
+    return this.#converse(call, async () => {
+      const desk = new FileDesk(request.workspace);
+      const tools = [...readingTools(desk), ...editingTools(desk), ...checkTools(desk, call)];
+      const finish = finishWith(desk, stage);
+      const { commit } = request;
+      const answer = commit === undefined ? finish : withCommitStyle(finish, commit);
+      return this.#begin(stage, this.#said(stage, request, call), { tools, answer });
+    });
   }
 
   answer<Answer>(question: StageQuestion<Answer>, call: AgentCall): Promise<Answer> {
-    const { request, answer } = question;
-    return this.#converse(question, call, async () => {
+    const { stage, request, answer } = question;
+    return this.#converse(call, async () => {
       const { workspace } = request;
-      if (workspace === undefined) return { tools: [], answer };
-      const desk = new FileDesk(workspace);
-      return { tools: [...readingTools(desk), ...checkTools(desk, call)], answer };
+      const desk = workspace === undefined ? null : new FileDesk(workspace);
+      const tools = desk === null ? [] : [...readingTools(desk), ...checkTools(desk, call)];
+      return this.#begin(stage, this.#alone(question), { tools, answer });
     });
   }
 
   design(question: StageQuestion<DocumentsResult>, call: AgentCall): Promise<DocumentsResult> {
-    const { request, answer } = question;
-    return this.#converse(question, call, async () => {
+    const { stage, request, answer } = question;
+    return this.#converse(call, async () => {
       const { workspace } = request;
-      if (workspace === undefined) return { tools: [], answer };
+      const said = this.#alone(question);
+      if (workspace === undefined) return this.#begin(stage, said, { tools: [], answer });
       const tools = readingTools(new FileDesk(workspace));
-      return { tools, answer: withKnownFiles(answer, await workspace.list()) };
+      return this.#begin(stage, said, { tools, answer: withKnownFiles(answer, await workspace.list()) });
     });
   }
 
   /** The engine retries a step under its key: the conversation then goes on where the failure interrupted it. */
-  async #converse<Answer>(
-    asked: AskedStage,
-    call: AgentCall,
-    toolsOf: () => Promise<Toolbox<Answer>>,
-  ): Promise<Answer> {
+  async #converse<Answer>(call: AgentCall, begin: () => Promise<Conversation<Answer>>): Promise<Answer> {
     const { idempotencyKey } = call;
     const begun = this.#interrupted.get(idempotencyKey) as Conversation<Answer> | undefined;
     this.#interrupted.delete(idempotencyKey);
-    const conversation = begun ?? this.#begin(asked, await toolsOf());
+    const conversation = begun ?? (await begin());
     try {
       return await conversation.run(call);
     } catch (error) {
@@ -129,28 +152,55 @@ class ModelWorker implements StageWorker {
     }
   }
 
-  #begin<Answer>({ stage, request, system }: AskedStage, toolbox: Toolbox<Answer>): Conversation<Answer> {
-    return new Conversation({
-      ...this.#limits,
-      ...toolbox,
-      stage,
-      model: this.#models.get(stage) as NamedModel,
-      system: system ?? this.#prompts.of[stage],
-      request: renderRequest(request),
-    });
+  #begin<Answer>(stage: ModelStage, said: StageSaid, toolbox: Toolbox<Answer>): Conversation<Answer> {
+    return new Conversation({ ...this.#limits, ...toolbox, ...said, stage, model: this.#modelOf(stage) });
+  }
+
+  /** A stage that is a conversation of its own. */
+  #alone({ stage, request, system = this.#prompts.of[stage] }: AskedStage): StageSaid {
+    const content = renderRequest(request, this.#prompts.version);
+    return opened(system, content);
+  }
+
+  /** A stage of a task: continues the conversation of the stage before, if this model had it. */
+  #said(stage: TaskStage, request: TaskRequest, { conversation }: AgentCall): StageSaid {
+    const { task } = this.#prompts;
+    if (task === null) return this.#alone({ stage, request });
+    const asked = (isContinued: boolean): string =>
+      [renderHandOver(request, isContinued), task.of[stage]].filter((part) => part !== '').join('\n\n');
+    const first = opened(task.system, `${renderOpening(request)}\n\n${asked(false)}`);
+    if (conversation === undefined) return first;
+    const open = (): History => first.history;
+    const talk = this.#talks.stage(conversation, stage, { model: this.#modelOf(stage).name, open });
+    if (!talk.isContinued) return first;
+    const sent = asked(true);
+    talk.history.add({ role: 'user', content: sent });
+    return { history: talk.history, sent };
+  }
+
+  #modelOf(stage: ModelStage): NamedModel {
+    return this.#models.get(stage) as NamedModel;
   }
 }
 
 type AskedStage = Pick<StageQuestion<unknown>, 'stage' | 'request' | 'system'>;
 
+/** The conversation of a stage, and its new part. */
+interface StageSaid {
+  readonly history: History;
+  readonly sent: string;
+}
+
+function opened(system: string, content: string): StageSaid {
+  const history = new History([
+    { role: 'system', content: system },
+    { role: 'user', content },
+  ]);
+  return { history, sent: `${system}\n\n${content}` };
+}
+
 /** What a stage works with, and how it ends. */
 interface Toolbox<Answer> {
   readonly tools: readonly ModelTool[];
   readonly answer: AnswerTool<Answer>;
-}
-
-function editing(stage: ModelStage, { workspace }: TaskRequest, call: AgentCall): Toolbox<WorkResult> {
-  const desk = new FileDesk(workspace);
-  const tools = [...readingTools(desk), ...editingTools(desk), ...checkTools(desk, call)];
-  return { tools, answer: finishWith(desk, stage) };
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type CallUsage, DevsError, maskSensitiveData } from '@devs/core';
 import type { AIMessage, AIMessageChunk, BaseMessageLike, UsageMetadata } from '@langchain/core/messages';
 import type * as z from 'zod';
@@ -52,7 +51,6 @@ export async function callModel(
     return replyFrom(await request(chat, messages, { ...options, signal: AbortSignal.any([signal, limit]) }));
   } catch (error) {
     signal.throwIfAborted();
-    await waitAsAsked(error, signal);
     throw modelCallError(error, name, limit.aborted ? timeoutMs : null);
   }
 }
@@ -62,7 +60,7 @@ async function request(
   messages: readonly BaseMessageLike[],
   { tools, signal, streaming, onSaid }: ModelCallOptions,
 ): Promise<AIMessage | AIMessageChunk> {
-  const bound = chat.bindTools([...tools], { tool_choice: 'any' } as object);
+  const bound = chat.bindTools([...tools], { tool_choice: 'any', ...keptPrefix(chat) } as object);
   if (!streaming) {
     const answer = await bound.invoke([...messages], { signal });
     if (answer.text !== '') onSaid(answer.text);
@@ -76,6 +74,10 @@ async function request(
   if (whole === undefined) throw new Error('The connection closed without an answer.');
   return whole;
 }
+
+/** Asks the provider to cache the beginning of a conversation. Other providers do so by themselves. */
+const keptPrefix = (chat: ToolCallingModel): object =>
+  chat._llmType() === 'anthropic' ? { cache_control: { type: 'ephemeral' } } : {};
 
 function replyFrom(message: AIMessage | AIMessageChunk): ModelReply {
   const calls = callsOf(message);
@@ -158,20 +160,6 @@ function isCutOff({ response_metadata, additional_kwargs }: AIMessage | AIMessag
   return reason === 'length' || reason === 'max_tokens';
 }
 
-/** Longest wait that a server is granted, ms. Above it the error is handed on at once. */
-const MAX_WAIT_MS = 60_000;
-
-/**
- * Waits as long as the server asked for (`Retry-After`): whoever tries again then does so when it can succeed.
- *
- * @throws the reason of `signal` when it is aborted meanwhile.
- */
-async function waitAsAsked(error: unknown, signal: AbortSignal): Promise<void> {
-  const waitMs = retryAfterMs(error);
-  if (waitMs === null || waitMs > MAX_WAIT_MS) return;
-  await sleep(waitMs, undefined, { signal }).catch(() => signal.throwIfAborted());
-}
-
 /**
  * What to throw for a failed request. Whether to try again is the engine's decision: the cause keeps the signs it
  * decides by.
@@ -192,15 +180,26 @@ function modelCallError(cause: unknown, model: string, timeoutMs: number | null)
   });
 }
 
-/** LangChain reads the header and leaves the figure on the error. */
-function retryAfterMs(error: unknown): number | null {
-  const ms = (error as { readonly retryAfterMs?: unknown } | null)?.retryAfterMs;
-  return typeof ms === 'number' && ms > 0 ? ms : null;
-}
-
 function httpStatus(error: unknown): number | null {
   const status = (error as { readonly status?: unknown } | null)?.status;
   return typeof status === 'number' ? status : null;
+}
+
+const OVERFLOW =
+  /context[_ ](?:length|window)|maximum context|prompt is too long|input is too long|request too large|reduce the length|(?:exceeds?|over) (?:the )?(?:model's )?(?:maximum|max|limit)\b[^\n]{0,60}tokens|too many (?:input )?tokens/i;
+
+/** Whether a request failed for its length: waiting does not help, sending less does. */
+export function isContextOverflow(error: unknown): boolean {
+  const layers = [
+    error,
+    (error as Error | null)?.cause,
+    ((error as Error | null)?.cause as Error | null)?.cause,
+  ];
+  return layers.some(
+    (layer) =>
+      httpStatus(layer) === 413 ||
+      (layer instanceof Error && (layer.name === 'ContextOverflowError' || OVERFLOW.test(layer.message))),
+  );
 }
 
 /** The error and what it wraps, masked. */
@@ -217,9 +216,7 @@ function firstLine({ message }: Error): string {
 
 function remedyFor(status: number | null): string {
   if (status === 401 || status === 403) return 'Set a valid key for the provider, then resume the run.';
-  if (status === 400 || status === 413 || status === 422) {
-    return 'Check the settings of the model, or resume the run with a model with a larger context (--agents).';
-  }
+  if (status === 400 || status === 422) return 'Check the settings of the model, then resume the run.';
   if (status === 404) return 'Check the name of the model, then resume the run.';
   if (status === 429) return 'Wait until the provider accepts more requests, then resume the run.';
   return 'Check that the provider can be reached, then resume the run.';

@@ -10,6 +10,8 @@ import type {
   ReviewRequest,
   TaskRequest,
 } from '@devs/core';
+import { formatCheck } from '@devs/core/internal';
+import type { PromptVersion } from './loadPrompts.ts';
 
 export type StageRequest =
   | ResearchRequest
@@ -19,17 +21,43 @@ export type StageRequest =
   | ReviewRequest
   | PivotRequest;
 
-/** A request as the text a model reads: every part between tags, absent parts left out. */
-export function renderRequest(request: StageRequest | AnswerRequest): string {
+/**
+ * A request as the text a model reads: every part between tags, absent parts left out.
+ *
+ * @param prompts - Version of the run's prompts. Older ones lack the parts that stages hand over.
+ */
+export function renderRequest(request: StageRequest | AnswerRequest, prompts: PromptVersion): string {
   const instructions = 'question' in request ? [] : instructionParts(request);
-  return [...instructions, ...requestParts(request)].filter((part) => part !== null).join('\n\n');
+  return joined([...instructions, ...requestParts(request, prompts)]);
 }
 
-function requestParts(request: StageRequest | AnswerRequest): readonly RequestPart[] {
+/** The common part of the stages of a task, for the beginning of their conversation: providers cache it. */
+export function renderOpening(request: TaskRequest): string {
+  return joined([...instructionParts(request), ...openingParts(request)]);
+}
+
+/**
+ * The part of one stage of a task.
+ *
+ * @param isContinued - The conversation has the stages before.
+ */
+export function renderHandOver(request: TaskRequest, isContinued: boolean): string {
+  if (!isContinued) return joined(handOverParts(request));
+  const { test, files, commit } = request;
+  return joined([redPart(test?.red), changedPart(files), xmlTag('commit_style', commit?.style ?? null)]);
+}
+
+const joined = (parts: readonly RequestPart[]): string => parts.filter((part) => part !== null).join('\n\n');
+
+function requestParts(request: StageRequest | AnswerRequest, prompts: PromptVersion): readonly RequestPart[] {
   if ('question' in request) return questionParts(request);
   if (!('task' in request)) return proposalParts(request);
-  return 'tried' in request ? pivotParts(request) : taskParts(request);
+  if ('tried' in request) return pivotParts(request);
+  return HANDED_OVER[prompts] ? taskParts(request) : taskPartsBefore(request);
 }
+
+/** Whether a request has the results of the stages before. */
+const HANDED_OVER: Readonly<Record<PromptVersion, boolean>> = { v1: false, v2: false, v3: true };
 
 type RequestPart = string | null;
 
@@ -51,33 +79,106 @@ function proposalParts(request: ResearchRequest | DesignRequest | DistillRequest
   ];
 }
 
+function taskPartsBefore(request: TaskRequest | ReviewRequest): readonly RequestPart[] {
+  const { check, losses } = request as Partial<ReviewRequest>;
+  const isReview = check !== undefined;
+  return [
+    ...request.documents.map(documentPart),
+    ...aboutTask(request),
+    ...(isReview ? workParts(request) : []),
+    isReview ? checkPart(`${check.command}: ${check.passed ? 'passed' : 'failed'}`, check) : null,
+    lossesPart(losses),
+  ];
+}
+
 function taskParts(request: TaskRequest | ReviewRequest): readonly RequestPart[] {
-  const { task, documents, lastFailure, strategy, guidance, rejectedDiff, attempt } = request;
+  const { check, losses, findings = [] } = request as Partial<ReviewRequest>;
+  return [
+    ...openingParts(request),
+    ...handOverParts(request),
+    check === undefined ? null : checkPart(formatCheck(check), check),
+    lossesPart(losses),
+    findings.length === 0 ? null : xmlTag('findings', findings.map((words) => `- ${words}`).join('\n')),
+  ];
+}
+
+function openingParts(request: TaskRequest): readonly RequestPart[] {
+  const { documents, checks = null, siblings = [] } = request;
   return [
     ...documents.map(documentPart),
+    xmlTag('checks_of_the_project', checks),
+    siblings.length === 0 ? null : xmlTag('other_tasks', siblings.map(siblingLine).join('\n')),
+    ...aboutTask(request),
+  ];
+}
+
+function handOverParts(request: TaskRequest): readonly RequestPart[] {
+  const { excerpts = [], test, commit } = request;
+  return [
+    ...excerpts.map(({ path, fromLine, content }) =>
+      xmlTag('file', content, { path, from_line: String(fromLine) }),
+    ),
+    ...(test === undefined ? [] : testParts(test)),
+    ...workParts(request),
+    xmlTag('commit_style', commit?.style ?? null),
+  ];
+}
+
+const siblingLine = ({ label, name, state }: NonNullable<TaskRequest['siblings']>[number]): string =>
+  `${label} ${name} (${state.replace('_', ' ')})`;
+
+function aboutTask(request: TaskRequest): readonly RequestPart[] {
+  const { task, lastFailure, strategy, guidance, rejectedDiff, attempt } = request;
+  return [
     taskPart(task),
     attempt > 1 ? `This is attempt ${attempt} at the task.` : null,
     xmlTag('last_failure', lastFailure),
     xmlTag('strategy', strategy ?? null),
     xmlTag('rejected_diff', rejectedDiff ?? null),
     ...guidance.map((text) => xmlTag('guidance', text)),
-    ...workParts(request),
   ];
 }
 
-/** What a reviewer judges. */
-function workParts({ diff, files, check, losses = [] }: Partial<ReviewRequest>): readonly RequestPart[] {
-  const changed = files?.map(({ path, added, removed }) => `${path} +${added ?? '?'} -${removed ?? '?'}`);
+/** The failing test, and how it fails. */
+function testParts({ files, diff, red }: NonNullable<TaskRequest['test']>): readonly RequestPart[] {
   return [
-    changed === undefined ? null : xmlTag('changed_files', changed.join('\n')),
-    xmlTag('diff', diff ?? null),
-    check === undefined ? null : checkPart(check),
-    losses.length === 0 ? null : xmlTag('lost_tests', losses.map(({ words }) => `- ${words}`).join('\n')),
+    files.length === 0 ? null : xmlTag('test_files', files.join('\n')),
+    xmlTag('test_diff', diff ?? null),
+    redPart(red),
   ];
 }
 
-function checkPart({ command, passed, output }: CheckResult): RequestPart {
-  return xmlTag('check', `${command}: ${passed ? 'passed' : 'failed'}\n${output}`);
+const redPart = (red: CheckResult | undefined): RequestPart =>
+  red === undefined
+    ? null
+    : xmlTag('check_without_the_code', `${formatCheck(red)}\n${shownOutput(red.output)}`);
+
+/** The work on the task so far. */
+const workParts = ({ diff, files }: TaskRequest): readonly RequestPart[] => [
+  changedPart(files),
+  xmlTag('diff', diff ?? null),
+];
+
+const changedPart = (files: TaskRequest['files']): RequestPart =>
+  files === undefined
+    ? null
+    : xmlTag(
+        'changed_files',
+        files.map(({ path, added, removed }) => `${path} +${added ?? '?'} -${removed ?? '?'}`).join('\n'),
+      );
+
+const lossesPart = (losses: ReviewRequest['losses'] = []): RequestPart =>
+  losses.length === 0 ? null : xmlTag('lost_tests', losses.map(({ words }) => `- ${words}`).join('\n'));
+
+const checkPart = (said: string, { output }: CheckResult): RequestPart =>
+  xmlTag('check', `${said}\n${shownOutput(output)}`);
+
+/** Characters of the checks' output, from its end. */
+const OUTPUT_SHOWN = 16_000;
+
+function shownOutput(output: string): string {
+  const cut = output.length - OUTPUT_SHOWN;
+  return cut <= 0 ? output : `[the first ${cut} characters are left out]\n${output.slice(cut)}`;
 }
 
 function pivotParts(request: PivotRequest): readonly RequestPart[] {

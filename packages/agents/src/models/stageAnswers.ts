@@ -88,25 +88,52 @@ export const submitStrategy: AnswerTool<PivotResult> = {
   schema: pivotShape,
 };
 
-/** Ends a stage that edits: the answer is what lies on the desk. */
+/**
+ * Ends a stage that edits: the answer is the edits on the desk. The tool is the same in each stage, so that the provider's
+ * cached beginning stays valid. Only `implement` may name a wrong test.
+ */
 export function finishWith(desk: FileDesk, stage: ModelStage): AnswerTool<WorkResult> {
   const summary = z.string().min(1).describe('what was changed and why, in one or two sentences');
-  const tool = { name: 'finish', description: 'Hands in the edits made so far. Ends the stage.' };
-  if (stage !== 'implement') {
-    const schema = z.object({ summary }).transform((said) => ({ ...said, files: desk.edits }));
-    return { ...tool, schema };
-  }
   const wrongTest = z.string().min(1).describe(WRONG_TEST).exactOptional();
-  const schema = z.object({ summary, wrong_test: wrongTest }).transform(({ wrong_test: wrong, ...said }) => ({
-    ...said,
-    files: desk.edits,
-    ...(wrong !== undefined && { wrongTest: wrong }),
-  }));
-  return { ...tool, schema };
+  const message = z.string().min(1).describe(COMMIT_MESSAGE).exactOptional();
+  const schema = z
+    .object({ summary, wrong_test: wrongTest, commit_message: message })
+    .transform(({ wrong_test: wrong, commit_message: written, ...said }) => ({
+      ...said,
+      ...leftOn(desk),
+      ...(wrong !== undefined && stage === 'implement' && { wrongTest: wrong }),
+      ...(written !== undefined && stage === 'document' && { message: written }),
+    }));
+  return { name: 'finish', description: 'Hands in the edits made so far. Ends the stage.', schema };
 }
 
+/** Returns an unsuitable commit message once; the second one counts. */
+export function withCommitStyle(
+  tool: AnswerTool<WorkResult>,
+  commit: NonNullable<TaskRequest['commit']>,
+): AnswerTool<WorkResult> {
+  let isTold = false;
+  return {
+    ...tool,
+    objection: ({ message }) => {
+      const problems = message === undefined ? [] : commit.problems(message);
+      if (isTold || problems.length === 0) return null;
+      isTold = true;
+      return `The commit_message cannot be used: ${problems.join('; ')}. Call ${tool.name} again, with one as <commit_style> has it.`;
+    },
+  };
+}
+
+const leftOn = ({ edits, passages }: FileDesk): Pick<WorkResult, 'files' | 'read'> => ({
+  files: edits,
+  ...(passages.length > 0 && { read: passages }),
+});
+
 const WRONG_TEST =
-  'only when a test of this task asks for something wrong: which, and why; it is then written again';
+  'of the stage implement, only when a test of this task asks for something wrong: which, and why; it is then written again';
+
+const COMMIT_MESSAGE =
+  'of the stage document, where it is given a commit_style: the message of the commit of this task';
 
 function submitDocuments(
   problemsIn: (answer: DocumentsResult) => readonly string[],
@@ -172,6 +199,7 @@ interface DocumentRules {
 const DOCUMENT_RULES: Readonly<Record<PromptVersion, DocumentRules>> = {
   v1: { reports: fourReportProblems, design: wholeDesignProblems },
   v2: { reports: reportProblems, design: designProblems },
+  v3: { reports: reportProblems, design: designProblems },
 };
 
 /** One report at least, and every claim marked. */

@@ -91,6 +91,11 @@ const NOT_RECORDED: ReadonlySet<string> = new Set<
   'files',
   'check',
   'losses',
+  'siblings',
+  'test',
+  'excerpts',
+  'findings',
+  'commit',
   'gate',
   'earlier',
 ]);

@@ -1,12 +1,15 @@
 import { join } from 'node:path';
 import type { AgentCall, CheckResult, FileEdit, RunWorkspace } from '@devs/core';
 import type { WorkspacePort } from '@devs/core/internal';
+import { pickEnvironment } from '../process/commandEnvironment.ts';
 import { applyEdits } from './applyEdits.ts';
 import { BranchRewind } from './BranchRewind.ts';
 import { BranchSync, withoutRepository } from './BranchSync.ts';
+import { CommitCustoms, type CommitWishes } from './CommitCustoms.ts';
 import { CommitDiff } from './CommitDiff.ts';
 import {
   adoptedMessage,
+  committedBy,
   DEVS,
   foundTree,
   isAdoption,
@@ -20,7 +23,7 @@ import {
   signedBy,
 } from './commits.ts';
 import { showFolder } from './createGitDir.ts';
-import type { GitRepository } from './GitRepository.ts';
+import type { GitCall, GitRepository } from './GitRepository.ts';
 import { bringHead } from './linkObjects.ts';
 import { type Preparation, PreparedFolder } from './PreparedFolder.ts';
 import { readInside } from './pathJail.ts';
@@ -43,7 +46,20 @@ export interface GitRunWorkspaceOptions {
   readonly preparation: Preparation;
   /** Whose uncommitted changes the run begins with. @defaultValue nobody's */
   readonly withChanges?: UncommittedChanges | null;
+  readonly wishes?: CommitWishes;
 }
+
+interface NewCommit {
+  readonly tree: string;
+  readonly parent: string | null;
+  readonly message: string;
+}
+
+/** Variables that lead a signing program to its key. */
+const SIGNING = [
+  ...['GNUPGHOME', 'GPG_TTY', 'GPG_AGENT_INFO', 'SSH_AUTH_SOCK', 'SSH_ASKPASS', 'SSH_ASKPASS_REQUIRE'],
+  ...['XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS', 'DISPLAY', 'WAYLAND_DISPLAY'],
+];
 
 /** The folder of one run and its git store, which lies outside the folder. Made by `GitWorkspace.open`. */
 export class GitRunWorkspace implements RunWorkspace {
@@ -60,6 +76,8 @@ export class GitRunWorkspace implements RunWorkspace {
   readonly #prepared: PreparedFolder;
   readonly #withChanges: UncommittedChanges | null;
   readonly #trees: RunTrees;
+  readonly #customs: CommitCustoms;
+  readonly #signs: boolean;
   readonly #onActivity: NonNullable<AgentCall['onActivity']> | undefined;
 
   constructor({
@@ -71,6 +89,7 @@ export class GitRunWorkspace implements RunWorkspace {
     author = DEVS,
     preparation,
     withChanges = null,
+    wishes = {},
   }: GitRunWorkspaceOptions) {
     this.dir = git.workTree;
     this.#git = git;
@@ -82,6 +101,8 @@ export class GitRunWorkspace implements RunWorkspace {
     this.#author = author;
     this.#onActivity = preparation.onActivity;
     this.#steps = new StepCommits(git);
+    this.#customs = new CommitCustoms(git, user, wishes);
+    this.#signs = wishes.sign ?? false;
     const store: WorkFolderOptions['store'] = (tree, parent, message) =>
       this.#store(tree, parent, `${message}\n`);
     this.#folder = new WorkFolder({ git, kept, tip: () => this.#tip(), store });
@@ -318,6 +339,18 @@ export class GitRunWorkspace implements RunWorkspace {
     return entries.map((line) => ({ sha: line.slice(0, 40), subject: line.slice(41) }));
   }
 
+  messages(limit: number): Promise<readonly string[]> {
+    return this.#customs.messages(limit);
+  }
+
+  hook(name: WorkspacePort.HookName): Promise<WorkspacePort.CommitHook | null> {
+    return this.#customs.hook(name);
+  }
+
+  async commitNotes(): Promise<readonly string[]> {
+    return this.#customs.notes(await this.ownTip());
+  }
+
   async changes(after: string | null): Promise<WorkspacePort.Changes | null> {
     const to = await this.ownTip();
     if (to === null) return null;
@@ -355,7 +388,7 @@ export class GitRunWorkspace implements RunWorkspace {
     { tree, message, stepKey }: WorkspacePort.CommitRequest,
   ): Promise<string> {
     const text = messageWith(`${STEP_TRAILER}${stepKey}`, message);
-    const commit = await this.#store(tree, parent, text, this.#author);
+    const commit = await this.#signed(tree, parent, text);
     try {
       await moveRef(this.#git, this.#ref, { from: parent, to: commit });
       return commit;
@@ -381,15 +414,33 @@ export class GitRunWorkspace implements RunWorkspace {
     return commit;
   }
 
-  async #store(
+  /** Without a working key the commit is unsigned, and {@link commitNotes} reports it. */
+  async #signed(tree: string, parent: string | null, message: string): Promise<string> {
+    if (!this.#signs) return this.#store(tree, parent, message, this.#author);
+    const call = { readsUser: true, env: { ...committedBy(this.#author), ...pickEnvironment(SIGNING) } };
+    return this.#write({ tree, parent, message }, ['-S'], call).catch(() =>
+      this.#store(tree, parent, message, this.#author),
+    );
+  }
+
+  #store(
     tree: string,
     parent: string | null,
     message: string,
     author: WorkspacePort.Author = DEVS,
   ): Promise<string> {
-    const env = { ...signedBy(author), ...signedAt(this.#now()) };
-    const args = ['commit-tree', tree, ...(parent === null ? [] : ['-p', parent]), '-F', '-'];
-    const commit = (await this.#git.run(args, { stdin: message, env })).trim();
+    return this.#write({ tree, parent, message }, [], { env: signedBy(author) });
+  }
+
+  async #write(
+    { tree, parent, message }: NewCommit,
+    options: readonly string[],
+    call: Pick<GitCall, 'env' | 'readsUser'>,
+  ): Promise<string> {
+    const parents = parent === null ? [] : ['-p', parent];
+    const env = { ...signedAt(this.#now()), ...call.env };
+    const args = ['commit-tree', ...options, tree, ...parents, '-F', '-'];
+    const commit = (await this.#git.run(args, { ...call, stdin: message, env })).trim();
     this.#git.trees.set(commit, tree);
     return commit;
   }

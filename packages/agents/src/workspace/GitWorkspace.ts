@@ -3,6 +3,7 @@ import { lstat, readdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Checks, RunWorkspace, Workspace } from '@devs/core';
 import type { WorkspacePort } from '@devs/core/internal';
+import type { CommitWishes } from './CommitCustoms.ts';
 import { CommitDiff, type UnshownFile } from './CommitDiff.ts';
 import { requireAuthor, requireObjectId } from './commits.ts';
 import { createGitDir } from './createGitDir.ts';
@@ -55,6 +56,11 @@ export interface GitWorkspaceOptions {
   readonly timeoutMs?: number;
   /** Author of the tasks' commits; the committer is `devs`. @defaultValue `devs <devs@localhost>` */
   readonly author?: WorkspacePort.Author;
+  /**
+   * Sign the commits of tasks as the user's own git does, and run hooks of the repository with the checks. @defaultValue
+   * neither
+   */
+  readonly commits?: CommitWishes;
   /** Dates of commits. @defaultValue the system clock */
   readonly now?: () => Date;
 }
@@ -83,6 +89,7 @@ export class GitWorkspace implements Workspace {
   readonly #now: () => Date;
   readonly #withChanges: UncommittedChanges | null;
   readonly #author: WorkspacePort.Author | undefined;
+  readonly #wishes: CommitWishes;
 
   constructor(options: GitWorkspaceOptions) {
     const { dir, repository, setup = null, setupInputs: inputs = [], caches = [] } = options;
@@ -99,6 +106,7 @@ export class GitWorkspace implements Workspace {
     this.#withChanges = options.withChanges ?? null;
     if (options.author !== undefined) requireAuthor(options.author);
     this.#author = options.author;
+    this.#wishes = options.commits ?? {};
   }
 
   /** Returns the path of a link to the run's newest folder. @throws RangeError if the id cannot name a folder. */
@@ -277,6 +285,7 @@ export class GitWorkspace implements Workspace {
       now: this.#now,
       preparation: { ...this.#preparation, ...(onActivity && { onActivity }) },
       withChanges: this.#withChanges,
+      wishes: this.#wishes,
       ...(this.#author !== undefined && { author: this.#author }),
     };
   }

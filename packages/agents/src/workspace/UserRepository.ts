@@ -82,6 +82,15 @@ export class UserRepository {
     return this.lend(({ git }) => userHead(git));
   }
 
+  /** The folder of its hooks, read as data. */
+  hooksFolder(): Promise<string | null> {
+    return this.lend(async ({ git }) => {
+      const settings = await repositorySettings(git, this.#gitDir);
+      const named = settings.get('core.hookspath');
+      return named === undefined ? join(this.#gitDir.common, 'hooks') : resolve(this.root, named);
+    });
+  }
+
   /** The folder of its objects; `null` for a shallow clone, which has not all of them. */
   async wholeObjects(): Promise<string | null> {
     const { common } = this.#gitDir;

@@ -16,6 +16,11 @@ export function signedBy({ name, email }: WorkspacePort.Author): Readonly<Record
   };
 }
 
+/** Author and committer: the owner of the key signs. */
+export function committedBy({ name, email }: WorkspacePort.Author): Readonly<Record<string, string>> {
+  return { ...signedBy({ name, email }), GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email };
+}
+
 /** Author and committer date, whole seconds, UTC. */
 export function signedAt(date: Date): Readonly<Record<string, string>> {
   const value = `@${Math.floor(date.getTime() / 1000)} +0000`;
@@ -51,8 +56,12 @@ export const STEP_TRAILER = 'Devs-Step: ';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what is looked for
 const UNSEEN = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
-/** What the pipeline says of a task's commit, in the last paragraph of its message. */
-const TASK_TRAILER = /^Devs-(?:Task|Agents): /;
+/**
+ * The last paragraph of a task's message: trailers of the pipeline, and usual ones of the repository. Agents cannot sign for
+ * a person in it.
+ */
+const TASK_TRAILER = /^(?!Signed-off-by|Co-authored-by|Reviewed-by|Acked-by|Change-Id)[A-Z][A-Za-z-]*[a-z]: /;
+const PIPELINE_TRAILER = /^Devs-(?:Task|Agents): /;
 
 /**
  * A commit's message. The trailer is in the last paragraph, beside those of the pipeline and nobody else's: what ends the
@@ -61,11 +70,8 @@ const TASK_TRAILER = /^Devs-(?:Task|Agents): /;
 export function messageWith(trailer: string, message: string): string {
   const text = message.replaceAll('\r\n', '\n').replaceAll(UNSEEN, '').trim() || 'Step';
   const [, ...paragraphs] = text.split('\n\n');
-  const isOurs =
-    paragraphs
-      .at(-1)
-      ?.split('\n')
-      .every((line) => TASK_TRAILER.test(line)) === true;
+  const last = paragraphs.at(-1)?.split('\n') ?? [];
+  const isOurs = PIPELINE_TRAILER.test(last.at(-1) ?? '') && last.every((line) => TASK_TRAILER.test(line));
   return `${text}${isOurs ? '\n' : '\n\n'}${trailer}\n`;
 }
 

@@ -58,6 +58,39 @@ describe('an agent over the protocol', () => {
     expect(told.filter(({ kind }) => kind === 'usage').at(-1)).toMatchObject({ usage: { costUsd: 0.75 } });
   });
 
+  test('does test, code and documentation of a task in one session, each told once and paid for once', async () => {
+    const agents = await agentsOf('remembers');
+    const said: string[] = [];
+    const costs: unknown[] = [];
+    const stage = async (
+      name: 'writeTest' | 'implement' | 'document',
+      conversation: string,
+    ): Promise<void> => {
+      const { call, reports } = callWith();
+      const { summary } = await agents[name](bench.request(), { ...call, conversation });
+      said.push(summary);
+      costs.push(...reports.map((report) => ('costUsd' in report ? report.costUsd : null)));
+    };
+    await stage('writeTest', 'run/1');
+    await stage('implement', 'run/1');
+    await stage('document', 'run/1');
+    // Asked again after it was said, in another attempt, or without the stage before it: from the beginning.
+    await stage('document', 'run/1');
+    await stage('writeTest', 'run/2');
+    await stage('implement', 'run/1');
+    expect(said.map((text) => text.replace(' with its task', ' +'))).toEqual([
+      '1: write +',
+      '1: write implement',
+      '1: write implement document',
+      '2: document +',
+      '3: write +',
+      '4: implement +',
+    ]);
+    expect(costs).toEqual([0.25, 0.25, 0.25, 0.25, 0.25, 0.25]);
+    expect(bench.spawned()).toHaveLength(1);
+    await agents.close?.();
+  });
+
   test('stays warm from stage to stage, is another one for another kind of work or folder, and ends with the drive', async () => {
     const agents = await agentsOf('work');
     await agents.writeTest(bench.request(), callWith().call);

@@ -13,6 +13,7 @@ const raw = (text) => process.stdout.write(text);
 const waiting = new Map();
 let nextId = 1_000;
 let sessions = 0;
+const remembered = new Map();
 let onCancel = () => undefined;
 
 const ask = (method, params) =>
@@ -110,6 +111,14 @@ const PROMPTS = {
       session,
       prompt.includes('could not be used') ? fenced({ approved: false, comments: 'No.' }) : 'Fine!',
     );
+    return { ...ENDED, usage: TOKENS };
+  },
+  // In which session it is, and what was said in it so far; a prompt costs a quarter.
+  remembers: (session, prompt) => {
+    const said = [...(remembered.get(session) ?? []), /^Stage: (\w+)/m.exec(prompt)?.[1] ?? 'none'];
+    remembered.set(session, said);
+    money(session, 0.25 * said.length);
+    say(session, `${sessions}: ${said.join(' ')}${prompt.includes('# Add') ? ' with its task' : ''}`);
     return { ...ENDED, usage: TOKENS };
   },
   permissions,

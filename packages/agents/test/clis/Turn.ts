@@ -1,10 +1,10 @@
 /** Where a conversation stands, whatever protocol it came over. */
 export interface Turn {
-  /** Everything the client said in words. */
+  /** What the client said in words, since it asked for the stage. */
   readonly asked: string;
   /** Names of the tools it offers. */
   readonly tools: readonly string[];
-  /** How many of its tools it has carried out and answered for. */
+  /** How many of its tools it has carried out and answered for since then. */
   readonly carriedOut: number;
 }
 
@@ -43,6 +43,12 @@ export interface Protocol {
     say: Words,
     request: { readonly body: Body; readonly path: string; readonly id: string },
   ) => Wire;
+}
+
+/** What was said since the stage that was asked for last: stages of a task may be one conversation. */
+export function sinceStage<Part>(parts: readonly Part[], textOf: (part: Part) => unknown): readonly Part[] {
+  const last = parts.findLastIndex((part) => String(textOf(part) ?? '').includes('Stage: '));
+  return last === -1 ? parts : parts.slice(last);
 }
 
 export const listOf = (value: unknown): readonly Body[] => (Array.isArray(value) ? (value as Body[]) : []);

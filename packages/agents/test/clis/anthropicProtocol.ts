@@ -1,4 +1,4 @@
-import { type Body, listOf, type Protocol, TOKENS, type Words } from './Turn.ts';
+import { type Body, listOf, type Protocol, sinceStage, TOKENS, type Words } from './Turn.ts';
 
 const blocksOf = ({ content }: Body): readonly Body[] =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content);
@@ -8,7 +8,7 @@ export const anthropicProtocol: Protocol = {
   asks: (path) => path === '/v1/messages',
   keyOf: (headers) => String(headers['x-api-key']),
   read: ({ messages, tools }) => {
-    const blocks = listOf(messages).flatMap(blocksOf);
+    const blocks = sinceStage(listOf(messages).flatMap(blocksOf), ({ text }) => text);
     return {
       asked: blocks.map(({ text }) => text ?? '').join('\n'),
       tools: listOf(tools).map(({ name }) => String(name)),

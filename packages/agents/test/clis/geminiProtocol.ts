@@ -1,11 +1,14 @@
-import { type Body, listOf, type Protocol, TOKENS, type Words } from './Turn.ts';
+import { type Body, listOf, type Protocol, sinceStage, TOKENS, type Words } from './Turn.ts';
 
 /** `generateContent` of Gemini, whole or streamed. */
 export const geminiProtocol: Protocol = {
   asks: (path) => /:(?:streamG|g)enerateContent$/.test(path),
   keyOf: (headers) => String(headers['x-goog-api-key']),
   read: ({ contents, tools }) => {
-    const parts = listOf(contents).flatMap((content) => listOf(content['parts']));
+    const parts = sinceStage(
+      listOf(contents).flatMap((content) => listOf(content['parts'])),
+      ({ text }) => text,
+    );
     return {
       asked: parts.map(({ text }) => text ?? '').join('\n'),
       tools: listOf(tools).flatMap((tool) =>

@@ -1,11 +1,15 @@
-import { type Body, listOf, type Protocol, TOKENS, type Words } from './Turn.ts';
+import { type Body, listOf, type Protocol, sinceStage, TOKENS, type Words } from './Turn.ts';
 
 /** Responses of OpenAI, streamed. */
 export const responsesProtocol: Protocol = {
   asks: (path) => path === '/v1/responses',
   keyOf: ({ authorization }) => String(authorization).replace('Bearer ', ''),
   read: ({ input, tools }) => {
-    const items = listOf(input);
+    const items = sinceStage(listOf(input), ({ content }) =>
+      listOf(content)
+        .map(({ text }) => text ?? '')
+        .join('\n'),
+    );
     return {
       asked: items
         .flatMap(({ content }) => listOf(content))

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Orchestrator, type PipelineResult } from '@devs/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type ChatRequest, ChatServer, USAGE } from '../../../core/test/support/ChatServer.ts';
+import { type ChatRequest, ChatServer, stageView, USAGE } from '../../../core/test/support/ChatServer.ts';
 import { NODE_TESTS } from '../../../core/test/support/nodeTests.ts';
 import { sumModel } from '../../../core/test/support/sumModel.ts';
 import { CommandChecks } from '../../src/checks/CommandChecks.ts';
@@ -56,9 +56,9 @@ async function drive(epic: string, approve: readonly string[]): Promise<Pipeline
   }
 }
 
-const stageOf = ({ messages }: ChatRequest): string =>
+const stageOf = (request: ChatRequest): string =>
   /^Stage: (research|design|distill|write the failing test|implement|review|document)/m.exec(
-    String(messages[0]?.content),
+    String(stageView(request).messages[0]?.content),
   )?.[1] ?? '';
 
 /** What all that was asked has cost. */

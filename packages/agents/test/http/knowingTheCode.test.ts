@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Activity, type Gate, Orchestrator, type StageAgents } from '@devs/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type ChatRequest, ChatServer, callOf, type Reply } from '../../../core/test/support/ChatServer.ts';
+import {
+  type ChatRequest,
+  ChatServer,
+  callOf,
+  type Reply,
+  stageView,
+} from '../../../core/test/support/ChatServer.ts';
 import { NODE_TESTS } from '../../../core/test/support/nodeTests.ts';
 import { sumModel } from '../../../core/test/support/sumModel.ts';
 import { CommandChecks } from '../../src/checks/CommandChecks.ts';
@@ -45,9 +51,9 @@ function git(...args: readonly string[]): void {
   execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...args], { cwd: dir });
 }
 
-const stageOf = ({ messages }: ChatRequest): string =>
+const stageOf = (request: ChatRequest): string =>
   /^Stage: (research|design|distill|write the failing test|implement|review|document)/m.exec(
-    String(messages[0]?.content),
+    String(stageView(request).messages[0]?.content),
   )?.[1] ?? '';
 
 const requestsOf = (stage: string): readonly ChatRequest[] =>

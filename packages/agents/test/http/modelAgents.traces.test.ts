@@ -136,6 +136,7 @@ describe.each([true, false])('a model over HTTP, streaming: %s', (streaming) => 
         { path: 'src/index.js', content: 'export *' },
         { path: 'old.js', content: null },
       ],
+      read: [{ path: 'src/sum.js', fromLine: 1, lines: 1 }],
     });
     expect(toldIn(server.requests[1])).toBe('old.js\nsrc/sum.js');
     expect(toldIn(server.requests[2])).toContain('return 0;\nEdited.\nWrote 8 characters.\nDeleted.');
@@ -235,9 +236,79 @@ describe.each([true, false])('a model over HTTP, streaming: %s', (streaming) => 
   });
 });
 
+describe('test, code and documentation of a task', () => {
+  const stages = [
+    callOf('read_file', { path: 'src/sum.js' }),
+    callOf('finish', { summary: 'A test.' }),
+    callOf('finish', { summary: 'The code.' }),
+    callOf('finish', { summary: 'No documents.' }),
+  ];
+  const files = { 'src/sum.js': 'export {};' };
+  const red = { passed: false, exitCode: 1, timedOut: false, output: 'not ok 1', command: 'npm test' };
+
+  test('are one conversation: what comes first stays as it is, and the stage is last', async () => {
+    const server = await serve(stages);
+    const agents = await agentsOn(server);
+    const call = { ...aCall(), conversation: 'run/1' };
+    const told: string[] = [];
+    const listening = {
+      ...call,
+      onActivity: (activity: Activity) => told.push('prompt' in activity ? activity.prompt : ''),
+    };
+    expect(await agents.writeTest(aTask(files), call)).toMatchObject({
+      read: [{ path: 'src/sum.js', fromLine: 1, lines: 1 }],
+    });
+    await agents.implement(
+      { ...aTask(files), test: { files: ['a.test.js'], diff: '+ a test', red } },
+      listening,
+    );
+    await agents.document(
+      { ...aTask(files), diff: '+ code', files: [{ path: 'a.js', added: 1, removed: 0 }] },
+      call,
+    );
+    const [, second, third, fourth] = server.requests;
+    const last = String(third?.messages.at(-1)?.content);
+    expect(third?.messages.slice(0, -1)).toEqual([
+      ...(second?.messages ?? []),
+      ...(third?.messages.slice(4, -1) ?? []),
+    ]);
+    expect(last).toContain('<check_without_the_code>\nnpm test: failed\nnot ok 1');
+    expect(last).toContain('Stage: implement');
+    expect(last).not.toContain('+ a test');
+    expect(told.join('')).toBe(last);
+    expect(fourth?.messages.at(-1)?.content).toMatch(/<changed_files>\na\.js \+1 -0[\s\S]+Stage: document/);
+    expect(fourth?.messages.at(-1)?.content).not.toContain('+ code');
+    const tools = server.requests.map((request) => JSON.stringify(request.tools));
+    expect(new Set(tools).size).toBe(1);
+  });
+
+  test('are told all of it again where what was said is lost with its process', async () => {
+    const server = await serve(stages.slice(1));
+    const call = { ...aCall(), conversation: 'run/1' };
+    await (await agentsOn(server)).writeTest(aTask(files), call);
+    const request = {
+      ...aTask(files),
+      test: { files: ['a.test.js'], diff: '+ a test', red },
+      excerpts: [{ path: 'src/sum.js', fromLine: 1, content: 'export {};' }],
+    };
+    await (await agentsOn(server)).implement(request, call);
+    const messages = server.requests[1]?.messages ?? [];
+    expect(messages).toHaveLength(2);
+    const text = String(messages[1]?.content);
+    for (const part of [
+      '# Add numbers',
+      '<file path="src/sum.js"',
+      '+ a test',
+      'not ok 1',
+      'Stage: implement',
+    ])
+      expect(text).toContain(part);
+    expect(text.indexOf('Stage: implement')).toBeGreaterThan(text.indexOf('not ok 1'));
+  });
+});
+
 describe('a provider that refuses', () => {
   test.each([
-    [429, 'transient'],
     [503, 'transient'],
     [401, 'logic'],
     [404, 'logic'],
@@ -262,11 +333,69 @@ describe('a provider that refuses', () => {
     await expect(asked).rejects.toThrow('stopped by the operator');
   });
 
-  test('is not waited for when it asks for an hour', async () => {
+  test('is not waited for when it asks for an hour: the error says when it takes requests again', async () => {
     const server = await serve([{ kind: 'status', status: 429, message: 'Gone home.', retryAfter: '3600' }]);
+    const begun = Date.now();
     const error = await failureOf((await agentsOn(server)).review(aTask(), aCall()));
 
-    expect(classifyError(error)).toBe('transient');
+    expect(error).toMatchObject({ code: 'AGENT_FAILED', context: { waitedMs: 0 } });
+    const { retryAt } = (error as { readonly context: { readonly retryAt: string } }).context;
+    expect(Date.parse(retryAt)).toBeGreaterThanOrEqual(begun + 3_600_000);
+  });
+
+  test('because it has had enough is asked again, a storm of it through, and the conversation goes on', async () => {
+    const storm: Reply[] = Array.from({ length: 40 }, () => ({
+      ...({ kind: 'status', status: 429, message: 'Slow down.', retryAfter: '0.005' } as const),
+    }));
+    const server = await serve([
+      callOf('write_file', { path: 'a.js', content: '1' }),
+      ...storm,
+      callOf('finish', { summary: 'Wrote it.' }),
+    ]);
+    const told: string[] = [];
+    const call = {
+      ...aCall(),
+      onActivity: (activity: Activity) => told.push('what' in activity ? activity.what : ''),
+    };
+    const patience = { maxWaitMs: 120_000 };
+    expect((await (await agentsOn(server, patience)).implement(aTask(), call)).files).toHaveLength(1);
+    expect(told.filter((what) => what.includes('takes no more requests (429)'))).toHaveLength(40);
+    expect(server.requests.at(-1)?.messages).toEqual(server.requests[1]?.messages);
+  });
+
+  test('for the length of the conversation is sent a shorter one', async () => {
+    const long = 'line\n'.repeat(6_000);
+    const server = await serve((request) => {
+      const size = JSON.stringify(request.messages).length;
+      if (size > 60_000)
+        return { kind: 'status', status: 400, message: "This model's maximum context length is 9 tokens." };
+      const read = request.messages.filter(({ role }) => role === 'tool').length;
+      return read < 6 ? callOf('read_file', { path: 'long.txt' }) : callOf('finish', { summary: 'Read.' });
+    });
+    const told: string[] = [];
+    const call = {
+      ...aCall(),
+      onActivity: (activity: Activity) => told.push('what' in activity ? activity.what : ''),
+    };
+    const agents = await agentsOn(server);
+    expect((await agents.implement(aTask({ 'long.txt': long }), call)).summary).toBe('Read.');
+    expect(told.some((what) => what.includes('leaving out what was read first'))).toBe(true);
+    const kept = toldIn(server.requests.at(-1));
+    expect(kept).toContain('characters are left out to make room');
+  });
+
+  test('for the length of the request alone ends with what helps', async () => {
+    const server = await serve([
+      { kind: 'status', status: 400, message: 'prompt is too long: 214315 tokens > 200000 maximum' },
+    ]);
+    const error = await failureOf((await agentsOn(server)).review(aTask(), aCall()));
+    expect(error).toMatchObject({
+      code: 'AGENT_FAILED',
+      message: expect.stringContaining('more to read than openai:scripted takes at once'),
+      remedy: expect.stringContaining('larger context (--agents review=…)'),
+    });
+    expect(classifyError(error)).toBe('logic');
+    expect(server.requests).toHaveLength(1);
   });
 
   test('can say the key: the error does not', async () => {
@@ -393,6 +522,10 @@ describe('modelAgents', () => {
       model: 'openai:scripted',
     });
     expect(told).toMatchObject([
+      {
+        kind: 'prompt',
+        prompt: expect.stringMatching(/^You are one of[\s\S]+Stage: review[\s\S]+# Add numbers/),
+      },
       { kind: 'tool', name: 'list_files', state: 'started' },
       { kind: 'tool', name: 'list_files', state: 'finished' },
       { kind: 'usage', usage: spent(1) },

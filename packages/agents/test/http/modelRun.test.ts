@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Orchestrator } from '@devs/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type ChatRequest, ChatServer } from '../../../core/test/support/ChatServer.ts';
+import { type ChatRequest, ChatServer, stageView } from '../../../core/test/support/ChatServer.ts';
 import { sumModel } from '../../../core/test/support/sumModel.ts';
 import { spawnAgents } from '../support/spawnAgents.ts';
 
@@ -77,6 +77,9 @@ async function driveToTheEnd(): Promise<Ended> {
   return JSON.parse(stdout) as Ended;
 }
 
+const stageNameOf = (request: ChatRequest): string | undefined =>
+  /^Stage: ([\w ]+)/m.exec(String(stageView(request).messages[0]?.content))?.[1];
+
 /** What a request asks: equal texts are the same question. */
 const questionOf = ({ messages }: ChatRequest): string => JSON.stringify(messages);
 
@@ -105,10 +108,19 @@ test('a model takes a brief through both gates and a kill -9 to tested commits, 
     'test/double.test.js',
   ]);
 
-  // Only the stage that was in flight is asked again, from its beginning; what was recorded is not.
+  // Only the stage that was in flight is asked again, from its beginning; what was recorded is not. What was said before it
+  // was lost with its process: its conversation begins with what was recorded.
   const questions = server.requests.map(questionOf);
   const repeated = questions.flatMap((text, index) => (questions.indexOf(text) < index ? [index] : []));
-  expect(repeated).toEqual([1, killedAt, killedAt + 1, killedAt + 2, killedAt + 3]);
+  expect(repeated).toEqual([1]);
+  const afterwards = server.requests.slice(killedAt);
+  expect(afterwards.slice(0, 5).map(stageNameOf)).toEqual([
+    ...Array.from({ length: 4 }, () => 'implement one task'),
+    'document one finished task',
+  ]);
+  const [anew] = afterwards;
+  expect(anew?.messages).toHaveLength(2);
+  expect(String(anew?.messages[1]?.content)).toMatch(/<test_diff>[\s\S]+<check_without_the_code>/);
 
   // One request failed, and four were spent on the attempt that was killed.
   expect(end.cost).toMatchObject({ tokensIn: 100 * (server.requests.length - 5) });

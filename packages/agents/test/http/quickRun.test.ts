@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Orchestrator } from '@devs/core';
 import { MemoryWorkspace, scriptedChecks } from '@devs/core/testing';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { ChatServer } from '../../../core/test/support/ChatServer.ts';
+import { ChatServer, stageView } from '../../../core/test/support/ChatServer.ts';
 import { sumModel } from '../../../core/test/support/sumModel.ts';
 import { modelAgents } from '../../src/models/modelAgents.ts';
 
@@ -37,7 +37,7 @@ test('small work is four paid stages of a model and one gate, and then a commit'
   const { gates, cost } = await run.resume();
   expect(gates.map(({ kind }) => kind)).toEqual(['review']);
   const asked = server.requests.map(
-    ({ messages }) => /^Stage: ([\w ]+)/m.exec(String(messages[0]?.content))?.[1],
+    (request) => /^Stage: ([\w ]+)/m.exec(String(stageView(request).messages[0]?.content))?.[1],
   );
   expect(new Set(asked)).toEqual(new Set(STAGES));
   expect(cost).toMatchObject({ calls: STAGES.length, tokensIn: 100 * server.requests.length });

@@ -2,7 +2,13 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type ChatRequest, ChatServer, callOf, type Reply } from '../../../core/test/support/ChatServer.ts';
+import {
+  type ChatRequest,
+  ChatServer,
+  callOf,
+  type Reply,
+  stageView,
+} from '../../../core/test/support/ChatServer.ts';
 import { sumModel } from '../../../core/test/support/sumModel.ts';
 import { spawnAgents } from '../support/spawnAgents.ts';
 
@@ -26,9 +32,9 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
 });
 
-const stageOf = ({ messages }: ChatRequest): string =>
+const stageOf = (request: ChatRequest): string =>
   /^Stage: (implement|write the failing test|review|document|distill)/m.exec(
-    String(messages[0]?.content),
+    String(stageView(request).messages[0]?.content),
   )?.[1] ?? '';
 
 const spoken = ({ messages }: ChatRequest): number =>

@@ -16,6 +16,7 @@ interface LogFlags {
   readonly verbose?: true;
   readonly stage?: string;
   readonly attempt?: string;
+  readonly prompt?: true;
 }
 
 export function addLog(program: Command, start: Start): void {
@@ -27,6 +28,7 @@ export function addLog(program: Command, start: Start): void {
     .option('-v, --verbose', 'with --follow: include the output of agents, checks and setup')
     .option('--stage <stage>', 'print the transcript of a stage, such as T4.implement or design')
     .option('--attempt <number>', 'attempt of the stage, from 1 (default: the newest)')
+    .option('--prompt', 'with --stage: print what the agent was sent, and nothing else')
     .addHelpText(
       'after',
       examples(
@@ -34,6 +36,7 @@ export function addLog(program: Command, start: Start): void {
         'devs log csv-export --json',
         'devs log csv-export --follow -v',
         'devs log csv-export --stage T4.implement',
+        'devs log csv-export --stage T4.implement --prompt',
       ),
     )
     .action((id: string, flags: LogFlags, command: Command) =>
@@ -42,14 +45,20 @@ export function addLog(program: Command, start: Start): void {
 }
 
 async function readLog(id: string, flags: LogFlags, session: Session): Promise<ExitCode> {
-  const { follow, verbose, stage, attempt } = flags;
+  const { follow, verbose, stage, attempt, prompt } = flags;
+  if (prompt === true && stage === undefined) {
+    throw usageError('--prompt needs a stage.', 'Name one, such as --stage T4.implement or --stage design.');
+  }
   if (stage !== undefined && follow === true) {
     throw usageError(
       '--stage and --follow cannot be combined.',
       'To follow all stages, use --follow --verbose.',
     );
   }
-  if (stage !== undefined) return stageLog(id, { stage, ...attemptFrom(attempt) }, session);
+  if (stage !== undefined) {
+    const query = { stage, ...attemptFrom(attempt) };
+    return prompt === true ? stagePrompt(id, query, session) : stageLog(id, query, session);
+  }
   if (follow === true) return followRun(id, { verbose: verbose === true }, session);
   if (session.out.isPaged) return pageLog(id, session);
   await withView(session, async (devs) => {
@@ -98,7 +107,29 @@ interface StageQuery {
 }
 
 async function stageLog(id: string, query: StageQuery, session: Session): Promise<ExitCode> {
-  const entries = await withView(session, async (devs) => {
+  const entries = await stageEntries(id, query, session);
+  await session.out.pages(entries, [
+    ...heading(entries),
+    ...entries.flatMap(({ activity }) => activityLines(activity)),
+  ]);
+  return EXIT.ok;
+}
+
+/** Prints the prompt alone, unchanged, for reading and copying. */
+async function stagePrompt(id: string, query: StageQuery, session: Session): Promise<ExitCode> {
+  const entries = await stageEntries(id, query, session);
+  const sent = entries.filter(({ activity }) => activity.kind === 'prompt');
+  const lines = sent.flatMap(({ activity }) =>
+    activity.kind === 'prompt' ? activity.prompt.split('\n') : [],
+  );
+  await session.out.pages(sent, [...heading(entries), ...(sent.length === 0 ? NO_PROMPT : lines)]);
+  return EXIT.ok;
+}
+
+const NO_PROMPT = ['Nothing was recorded: its agent is a recording, your own, or of an older release.'];
+
+function stageEntries(id: string, query: StageQuery, session: Session): Promise<readonly TranscriptEntry[]> {
+  return withView(session, async (devs) => {
     const run = await devs.run(id);
     try {
       return await run.transcript(query);
@@ -110,11 +141,6 @@ async function stageLog(id: string, query: StageQuery, session: Session): Promis
       );
     }
   });
-  await session.out.pages(entries, [
-    ...heading(entries),
-    ...entries.flatMap(({ activity }) => activityLines(activity)),
-  ]);
-  return EXIT.ok;
 }
 
 function heading([first]: readonly TranscriptEntry[]): readonly Line[] {

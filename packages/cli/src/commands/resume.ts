@@ -8,8 +8,8 @@ import type { ExitCode } from '../exitCodes.ts';
 import { AGENTS_HELP } from '../flags/agentNames.ts';
 import { addGoalOptions } from '../flags/goalFlags.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
-import { collectValues } from '../flags/optionValues.ts';
-import { parseSpec, type SpecFlags } from '../flags/runSpec.ts';
+import { collectValues, toMilliseconds } from '../flags/optionValues.ts';
+import { MAX_WAIT_HELP, parseSpec, type SpecFlags } from '../flags/runSpec.ts';
 import { agentsFrom } from '../project/agentsFrom.ts';
 import { withProject } from '../project/openProject.ts';
 import { examples, type Session, type Start } from '../project/Session.ts';
@@ -25,6 +25,7 @@ export function addResume(program: Command, start: Start): void {
     .option('--no-sandbox', 'run checks and coding CLIs without a sandbox this time; recorded in the log')
     .option('--by <name>', 'with --no-sandbox: your name for the record (default: your user name)')
     .option('--wait', 'keep waiting at gates; a decision made elsewhere is applied within a second')
+    .option('--max-wait <length>', MAX_WAIT_HELP, toMilliseconds)
     .option('--no-ask', ASK_HELP)
     .option('-v, --verbose', VERBOSE_HELP)
     .option('--notify <command>', NOTIFY_HELP);

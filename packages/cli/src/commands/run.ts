@@ -16,13 +16,21 @@ import { AGENTS_HELP } from '../flags/agentNames.ts';
 import { addBudgetOptions, type BudgetFlags, budgetFrom } from '../flags/budgetFlags.ts';
 import { addGoalOptions } from '../flags/goalFlags.ts';
 import { type LabelFlags, newLabelsOf, withNewLabelFlags } from '../flags/labelFlags.ts';
-import { collectValues } from '../flags/optionValues.ts';
-import { newSpec, type RunSpec, type SpecFlags, specText, travellingSpec } from '../flags/runSpec.ts';
+import { collectValues, toMilliseconds } from '../flags/optionValues.ts';
+import {
+  MAX_WAIT_HELP,
+  newSpec,
+  type RunSpec,
+  type SpecFlags,
+  specText,
+  travellingSpec,
+} from '../flags/runSpec.ts';
 import { GATE_LABELS } from '../gates/gateLabels.ts';
 import { acceptedConfig } from '../project/acceptedConfig.ts';
 import { acceptedStateFile } from '../project/acceptedStateFile.ts';
 import { agentsFrom } from '../project/agentsFrom.ts';
 import { withProject } from '../project/openProject.ts';
+import { proposedSize } from '../project/proposedSize.ts';
 import { examples, type Session, type Start } from '../project/Session.ts';
 import { maskAsRecorded } from '../project/specOf.ts';
 import { takingChanges, tellLeftOut } from '../project/uncommittedChanges.ts';
@@ -82,6 +90,7 @@ export function addRun(program: Command, start: Start): void {
     )
     .option('--no-sandbox', 'run checks and coding CLIs without a sandbox; recorded with the run')
     .option('--wait', 'keep waiting at gates; a decision made elsewhere is applied within a second')
+    .option('--max-wait <length>', MAX_WAIT_HELP, toMilliseconds)
     .option('--no-ask', ASK_HELP)
     .option('-v, --verbose', VERBOSE_HELP)
     .option('--notify <command>', NOTIFY_HELP)
@@ -107,17 +116,20 @@ async function runBrief(name: string | undefined, options: RunFlags, session: Se
   const plain = newSpec(options, { cwd: io.cwd, dir, config });
   const spec = options.withChanges ? await takingChanges(plain, session) : plain;
   const recorded = session.cluster === null ? spec : travellingSpec(spec, dir);
-  const quick = quickFrom(options);
-  if (quick !== undefined) assertQuickAlone(options);
+  const isQuick = quickFrom(options) !== undefined;
+  if (isQuick) assertQuickAlone(options);
   const { message } = options;
-  const brief = await readBrief({ name, message, mayBeWords: quick !== undefined }, io);
+  const brief = await readBrief({ name, message, mayBeWords: isQuick }, io);
   const given = await readProvidedInputs(options, { io, config });
-  const asked = { ...startOptions(brief, options, recorded, config), ...given };
   const notifier = options.notify === undefined ? null : new GateNotifier(options.notify, session);
   chooseLangGraph(spec, session);
   const hooks = { ...(await agentsFrom(spec, session)), ...(notifier && { onGate: notifier.onGate }) };
   return withProject(session, hooks, async (devs) => {
-    const run = await startRun(devs, asked);
+    const sized = {
+      ...options,
+      ...(await proposedSize(brief, { ...options, ...asking }, { devs, session, agents: spec.agents })),
+    };
+    const run = await startRun(devs, { ...startOptions(brief, sized, recorded, config), ...given });
     await maskAsRecorded(run);
     if ((await run.status()).status === 'created') await tellLeftOut(spec, session);
     const exitCode = await driveRun(
@@ -155,11 +167,9 @@ const hasLabels = (
   Object.entries(given.metadata ?? {}).every(([name, value]) => metadata[name] === value) &&
   (given.tags ?? []).every((tag) => tags.includes(tag));
 
-/** Small work brings its own gates: what the configuration says of them holds for other runs. */
-function assertQuickAlone({ yes, review, documents, plan }: RunFlags): void {
-  const other = Object.entries({ yes, review, documents, plan }).find(
-    ([, value]) => value !== undefined,
-  )?.[0];
+/** Small work has a design and a plan already. */
+function assertQuickAlone({ documents, plan }: RunFlags): void {
+  const other = Object.entries({ documents, plan }).find(([, value]) => value !== undefined)?.[0];
   if (other === undefined) return;
   throw usageError(`--quick and --${other} cannot be combined.`, 'Remove one of them.');
 }
@@ -197,9 +207,19 @@ function startOptions(
     ...newLabelsOf(flags),
     ...(quick === undefined
       ? { review, gates: yes ? { design: 'auto', dag: 'auto', review: 'auto' } : gates }
-      : { quick }),
+      : quickOptions(quick, { yes, reviewFlag })),
   };
 }
+
+/** The configured gates are for other runs. Small work has one gate, and flags of this command change it. */
+const quickOptions = (
+  quick: NonNullable<StartOptions['quick']>,
+  { yes, reviewFlag }: { readonly yes: true | undefined; readonly reviewFlag: RunFlags['review'] },
+): Pick<StartOptions, 'quick' | 'review' | 'gates'> => ({
+  quick,
+  ...(reviewFlag !== undefined && { review: reviewFlag }),
+  ...(yes && { gates: { review: 'auto' } }),
+});
 
 /** What is a programmer's mistake to the engine (an empty brief, an id that names no folder) was typed by the user. */
 async function startRun(devs: Orchestrator, options: StartOptions): Promise<Run> {

@@ -29,6 +29,12 @@ const check = {
     .max(2)
     .exactOptional()
     .describe('How many times to repeat a failing check on the same tree; default 2.'),
+  parallel: z
+    .boolean()
+    .exactOptional()
+    .describe(
+      'Run it beside the other checks; it must only read. Default: true for linters and for types with --noEmit.',
+    ),
   timeoutMs: z.int().positive().default(120_000).describe('Milliseconds.'),
   network: z
     .boolean()
@@ -81,6 +87,14 @@ export const gitSchema = z.strictObject({
     .boolean()
     .default(false)
     .describe('Use your credential helpers, askpass and ssh command when "repository" is a URL.'),
+  sign: z
+    .boolean()
+    .default(false)
+    .describe('Sign the commits of tasks with the program and the key of your own git configuration.'),
+  hooks: z
+    .boolean()
+    .default(false)
+    .describe('Run pre-commit and commit-msg of the repository, in the sandbox of the checks.'),
 });
 
 /** What confines the commands of a run. */

@@ -232,22 +232,36 @@ const BESIDE: readonly Omit<PromptChoice, 'key'>[] = [
   { word: 'later', meaning: 'leave the gate open' },
 ];
 
-/** The letter of the page, where it is not the first free one of the word. */
-const LETTERS: Partial<Readonly<Record<PromptWord, string>>> = { talk: 'q' };
+/** A letter is the same at every gate, and on the page where that has it too. */
+const KEYS: Readonly<Record<PromptWord, string>> = {
+  approve: 'a',
+  reject: 'r',
+  edit: 'e',
+  read: 'd',
+  talk: 'q',
+  unhide: 'h',
+  later: 'l',
+  retry: 't',
+  skip: 's',
+  continue: 'o',
+  raise: 'm',
+  use: 'w',
+  repeat: 'x',
+  again: 'i',
+  'first-task': 'f',
+  accept: 'y',
+  abort: 'b',
+  value: '=',
+  version: '+',
+};
 
-/** The choices at a gate, each with its letter. */
 function promptChoices(
   kind: Gate['kind'],
   { canTalk, hides }: { readonly canTalk: boolean; readonly hides: boolean },
 ): readonly PromptChoice[] {
   const decisions = GATE_LABELS[kind].choices.map(({ name, meaning }) => ({ word: name, meaning }));
   const beside = BESIDE.filter(({ word }) => (word !== 'talk' || canTalk) && (word !== 'unhide' || hides));
-  const taken = new Set<string>();
-  return [...decisions, ...beside].map(({ word, meaning }) => {
-    const key = LETTERS[word] ?? [...word].find((letter) => !taken.has(letter)) ?? word;
-    taken.add(key);
-    return { key, word, meaning };
-  });
+  return [...decisions, ...beside].map(({ word, meaning }) => ({ key: KEYS[word], word, meaning }));
 }
 
 /** The choice a line names by its key or word; `null` for none. */

@@ -3,6 +3,7 @@ import type { ActivityListener } from '@devs/core/internal';
 import { activityLines, formatCurrent, formatUsage } from '../render/activityLines.ts';
 import { clock, formatDoing } from '../render/renderStatus.ts';
 import { eventStyle, sentence, taskLabelOrEmpty } from '../render/sentence.ts';
+import { displayWidth, splitByWidth } from '../terminal/displayWidth.ts';
 import { type Line, linesAtGate, styled } from '../terminal/Line.ts';
 import type { Output } from '../terminal/Output.ts';
 import { oneLine } from '../terminal/visible.ts';
@@ -129,13 +130,20 @@ export interface LiveStatus {
 
 /**
  * `T3  reviewing the code: reading src/x.ts  0:42  turn 2  total 1:05  12345 tokens  $0.42`; what is nothing yet is left
- * out, and the depth guard until half of its limit is reached.
+ * out, and the depth guard until half of its limit is reached. On a narrow terminal, the current activity is cut.
+ *
+ * @param columns - Of the terminal.
  */
-export function statusLine({ node, taskId, now, turn, depth, cost }: LiveStatus, elapsedMs: number): string {
+export function statusLine(
+  { node, taskId, now, turn, depth, cost }: LiveStatus,
+  elapsedMs: number,
+  columns: number = Number.POSITIVE_INFINITY,
+): string {
   const tokens = cost.tokensIn + cost.tokensOut;
+  const doing = now == null ? formatDoing(node, null) : nowIn(now);
+  const task = taskLabelOrEmpty(taskId);
   const parts = [
-    taskLabelOrEmpty(taskId),
-    now == null ? formatDoing(node, null) : `${nowIn(now)}  ${clock(now.ms)}`,
+    now == null ? '' : clock(now.ms),
     turn === 0 ? '' : `turn ${turn}`,
     depth === null || depth.current * 2 < depth.limit
       ? ''
@@ -144,7 +152,18 @@ export function statusLine({ node, taskId, now, turn, depth, cost }: LiveStatus,
     tokens === 0 ? '' : `${tokens} tokens`,
     cost.costUsd === 0 ? '' : `$${cost.costUsd.toFixed(2)}`,
   ];
-  return parts.filter((part) => part !== '').join('  ');
+  const around = [task, ...parts].filter((part) => part !== '').join('  ');
+  const room = Math.max(MIN_DOING, columns - displayWidth(around) - 3);
+  return [task, cutToWidth(doing, room), ...parts].filter((part) => part !== '').join('  ');
+}
+
+/** Least columns of the current activity. */
+const MIN_DOING = 12;
+
+function cutToWidth(text: string, columns: number): string {
+  if (displayWidth(text) <= columns) return text;
+  const [cut = ''] = splitByWidth(text, columns - 1);
+  return `${cut.trimEnd()}…`;
 }
 
 function nowIn({ step, words }: NonNullable<LiveStatus['now']>): string {
@@ -180,7 +199,7 @@ export function showStatusLine(run: Looked, events: EventBus, { out, stays }: St
   let step: Parameters<ActivityListener>[1] | null = null;
   let words = '';
   const line = (): string | null =>
-    status && statusLine(atWork(status, step, words), performance.now() - start);
+    status && statusLine(atWork(status, step, words), performance.now() - start, out.columns);
   const draw = (): void => {
     if (out.isLive) out.live(line());
     else if (performance.now() - out.lastAt >= SILENCE_MS) out.print(...[line() ?? []].flat());

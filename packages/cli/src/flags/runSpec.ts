@@ -44,6 +44,8 @@ const specSchema = z.object({
   repository: z.string().nullable(),
   /** What git starts of the user's own configuration. */
   git: gitSchema.exactOptional(),
+  /** Longest wait at a rate limit or quota, ms. */
+  maxWaitMs: z.int().nonnegative().exactOptional(),
   /** Whose uncommitted changes it began with. */
   withChanges: z
     .object({ author: z.object({ name: z.string(), email: z.string() }), principal: z.string() })
@@ -60,7 +62,12 @@ export interface SpecFlags {
   readonly sandbox?: boolean;
   /** False for a run that begins empty even where there is a repository. */
   readonly repository?: boolean;
+  /** Milliseconds. */
+  readonly maxWait?: number;
 }
+
+export const MAX_WAIT_HELP =
+  'longest wait for a provider that takes no more requests, such as 2h (default: 30m); then the run is due at the hour that it names';
 
 /** What a command line is read against. */
 export interface SpecSource {
@@ -90,6 +97,7 @@ export function newSpec(flags: SpecFlags, { cwd, dir, config }: SpecSource): Run
     sandbox: flags.sandbox === false ? 'none' : config.sandbox,
     repository: flags.repository === false ? null : repositoryOf(config.repository, dir),
     ...(config.git !== undefined && { git: config.git }),
+    ...(flags.maxWait !== undefined && { maxWaitMs: flags.maxWait }),
   };
 }
 
@@ -106,7 +114,11 @@ function repositoryOf(repository: ProjectConfig['repository'], dir: string): str
 }
 
 /** What a recorded run goes on with: what it was started with, where no flag says otherwise. */
-export function resumedSpec({ agents, check, sandbox }: SpecFlags, cwd: string, recorded: RunSpec): RunSpec {
+export function resumedSpec(
+  { agents, check, sandbox, maxWait }: SpecFlags,
+  cwd: string,
+  recorded: RunSpec,
+): RunSpec {
   const { agents: recordedAgents, perStage, prompts, ...rest } = recorded;
   const names = { agents: recordedAgents, ...(perStage && { perStage }), ...(prompts && { prompts }) };
   return {
@@ -114,6 +126,7 @@ export function resumedSpec({ agents, check, sandbox }: SpecFlags, cwd: string, 
     ...(agents === undefined ? names : agentNames(agents, cwd)),
     ...(check !== undefined && { checks: [only(splitCommand(check))] }),
     ...(sandbox === false && { sandbox: 'none' }),
+    ...(maxWait !== undefined && { maxWaitMs: maxWait }),
   };
 }
 

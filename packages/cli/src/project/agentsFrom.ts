@@ -54,11 +54,16 @@ export async function agentsFrom(
   const author = names.agents.startsWith(REPLAY) ? null : await gitIdentity(dir);
   return {
     ...recorded,
-    agents: await namedAgents(names, { sandbox, variables: given.agents }),
+    agents: await namedAgents(names, {
+      sandbox,
+      variables: given.agents,
+      ...(spec.maxWaitMs !== undefined && { maxWaitMs: spec.maxWaitMs }),
+    }),
     workspace: new GitWorkspace({
       dir,
       ...(author !== null && { author }),
       ...repositoryFor({ repository, ...(git && { git }) }),
+      ...(git && { commits: { sign: git.sign, hooks: git.hooks } }),
       ...(withChanges && { withChanges }),
       ...(setup !== null && {
         setup: setupChecks(setup, { sandbox, network: spec.setupNetwork ?? true, variables: given.setup }),
@@ -93,33 +98,45 @@ function suiteOf(
   variables: readonly Variables[],
 ): Checks {
   const named = checks.map(
-    ({ name, dir, kind, retries = 2, argv, timeoutMs, report, network = false }, at) => ({
-      name,
-      dir,
-      kind: kind ?? checkKind(argv),
-      checks: new SteadyChecks(
-        new CommandChecks({
-          argv,
-          timeoutMs,
-          sandbox,
-          network,
-          networkSettings: network,
-          variables: variables[at] ?? {},
-          ...(report !== undefined && { report }),
-        }),
-        retries,
-      ),
-    }),
+    ({ name, dir, kind: asked, parallel, retries = 2, argv, timeoutMs, report, network = false }, at) => {
+      const kind = asked ?? checkKind(argv);
+      return {
+        name,
+        dir,
+        kind,
+        parallel: parallel ?? onlyReads(kind, argv),
+        checks: new SteadyChecks(
+          new CommandChecks({
+            argv,
+            timeoutMs,
+            sandbox,
+            network,
+            networkSettings: network,
+            variables: variables[at] ?? {},
+            ...(report !== undefined && { report }),
+          }),
+          retries,
+        ),
+      };
+    },
   );
   const [only, ...rest] = named;
   return only?.dir === '.' && rest.length === 0 ? only.checks : new CheckSuite(named);
 }
+
+/** A linter only reads; a compiler may write files that tests use. */
+const onlyReads = (kind: NonNullable<RunSpec['checks'][number]['kind']>, argv: readonly string[]): boolean =>
+  kind === 'lint'
+    ? !argv.some((word) => /^--(?:fix|write)\b/.test(word))
+    : kind === 'types' && argv.includes('--noEmit');
 
 /** What agents are made with beside their names. */
 export interface AgentSetting {
   readonly sandbox: Sandbox | null;
   /** Of coding CLIs, by their name as in `--agents`. @defaultValue none */
   readonly variables?: Readonly<Record<string, Variables>>;
+  /** Longest wait at a rate limit or quota, ms. */
+  readonly maxWaitMs?: number;
 }
 
 /**
@@ -167,20 +184,32 @@ const promptsOf = ({ prompts }: AgentNames): Pick<AgentNames, 'prompts'> =>
 function agentsOfKind(
   kind: WorkerKind,
   { name, perStage, ...common }: WorkersToLoad,
-  { sandbox, variables = {} }: AgentSetting,
+  { sandbox, variables = {}, ...patience }: AgentSetting,
 ): Promise<StageAgents> {
   const each = <Source>(source: (text: string) => Source): Partial<Record<ModelStage, Source>> =>
     Object.fromEntries(Object.entries(perStage).map(([stage, text]) => [stage, source(text)]));
   switch (kind) {
     case 'model':
-      return modelAgents({ ...common, model: name, perStage });
+      return modelAgents({ ...common, ...patience, model: name, perStage });
     case 'acp': {
       const program = eachOnce((text) => acpProgram(text, variables[text]));
-      return acpAgents({ ...common, sandbox, agent: program(name), perStage: each(program) });
+      return acpAgents({
+        ...common,
+        ...patience,
+        sandbox,
+        agent: program(name),
+        perStage: each(program),
+      });
     }
     case 'command': {
       const recipe = eachOnce((text) => commandRecipe(text, variables[text]));
-      return commandAgents({ ...common, sandbox, command: recipe(name), perStage: each(recipe) });
+      return commandAgents({
+        ...common,
+        ...patience,
+        sandbox,
+        command: recipe(name),
+        perStage: each(recipe),
+      });
     }
   }
 }

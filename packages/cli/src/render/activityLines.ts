@@ -32,10 +32,12 @@ type ActivityOf<Kind extends TranscriptActivity['kind']> = Extract<
   { readonly kind: Kind }
 >;
 
-function formatOtherActivity(activity: ActivityOf<'diff' | 'permission' | 'doing' | 'usage'>): string | null {
+function formatOtherActivity(
+  activity: ActivityOf<'diff' | 'permission' | 'doing' | 'usage' | 'prompt'>,
+): string | null {
   if (activity.kind === 'diff') return `editing ${activity.path}`;
   if (activity.kind === 'doing') return activity.what;
-  return activity.kind === 'usage' || activity.granted ? null : `refused: ${activity.title}`;
+  return activity.kind !== 'permission' || activity.granted ? null : `refused: ${activity.title}`;
 }
 
 /** One activity as lines for people; what came in several lines is several. */
@@ -52,6 +54,7 @@ function diffStyle(line: string): Style | undefined {
 }
 
 const TEXTS: { readonly [Kind in TranscriptActivity['kind']]: (activity: ActivityOf<Kind>) => string } = {
+  prompt: ({ prompt }) => `> sent: ${prompt.length} characters; --prompt prints them`,
   text: ({ text }) => text,
   output: ({ text }) => text,
   thought: ({ text }) => indentAfterMark(text, '~ '),

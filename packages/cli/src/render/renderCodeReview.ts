@@ -14,7 +14,7 @@ export function isCodeReview(artifact: unknown): artifact is CodeReview {
 
 /** What a human decides on, but for the code itself: tasks, criteria with what shows them, commits, files, checks. */
 export function codeReviewLines(review: CodeReview): readonly Line[] {
-  const { epicName, tasks, rejections } = review;
+  const { epicName, tasks, rejections, notes = [] } = review;
   return [
     ...(epicName === null ? [] : [{ style: 'bold', text: oneLine(`Epic: ${epicName}`) } as const]),
     ...tasks.flatMap(reviewTaskLines),
@@ -22,6 +22,7 @@ export function codeReviewLines(review: CodeReview): readonly Line[] {
     ...rejectionLines(rejections),
     ...rangeLines(review),
     ...checkLines(review),
+    ...notes.map((note) => oneLine(`Note    ${note}`)),
     '',
   ];
 }
@@ -31,6 +32,7 @@ function reviewTaskLines({
   name,
   criteria,
   losses = [],
+  findings = [],
 }: CodeReview['tasks'][number]): readonly Line[] {
   return [
     { style: 'bold', text: oneLine(`${taskLabelOrEmpty(taskId)} ${name}`) },
@@ -39,6 +41,7 @@ function reviewTaskLines({
     ),
     ...(losses.length === 0 ? [] : ['  Tests removed or weakened:']),
     ...losses.map(({ path, words }) => oneLine(`  ! ${path === null ? '' : `${path}: `}${words}`)),
+    ...findings.map((finding) => oneLine(`  ! ${finding}`)),
   ];
 }
 
@@ -70,10 +73,10 @@ function rangeLines({ range: { from, to, tree, commits, files, total } }: CodeRe
 
 function checkLines({ check }: CodeReview): readonly Line[] {
   if (check === null) return ['Checks  not run on this exact commit'];
-  const { command, passed, exitCode, output } = check;
+  const { command, summary = command, passed, exitCode, output } = check;
   const lines = output.trimEnd().split('\n').slice(-SHOWN.output);
   return [
-    `Checks  ${passed ? 'passed' : `FAILED (${exitCode ?? 'ended by a signal'})`}: ${command}`,
+    `Checks  ${passed ? 'passed' : `FAILED (${exitCode ?? 'ended by a signal'})`}: ${summary}`,
     ...lines.map((line) => `  ${line}`),
   ];
 }

@@ -71,7 +71,12 @@ export function renderOutcome(
         ...(workspace === null || result.delivery !== null ? [] : [`look:    ${lookCommand(workspace)}`]),
       ];
     case 'waiting':
-      return ['', ...result.gates.flatMap((gate) => gateLines(gate, devs)), `then:    ${devs('resume', id)}`];
+      return [
+        '',
+        ...result.gates.flatMap((gate) => gateLines(gate, devs)),
+        ...(result.until === undefined ? [] : [`waiting until ${new Date(result.until).toISOString()}`]),
+        `then:    ${devs('resume', id)}`,
+      ];
     case 'failed':
     case 'cancelled':
     case 'dead_letter':

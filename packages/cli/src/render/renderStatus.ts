@@ -189,6 +189,14 @@ const STEPS = phraseMap({
   pivot: 'choosing a new strategy',
   pivotAgain: 'choosing another new strategy',
   verify: 'running the checks',
+  evidence: 'reading the evidence',
+  command: 'running the command of the task',
+  'command before': 'running the command of the task before the work',
+  'red as left': 'running the new test before the code',
+  message: 'writing the message of the commit',
+  'hook pre-commit': 'running the pre-commit hook',
+  'hook commit-msg': 'running the commit-msg hook',
+  'hook commit-msg 2': 'running the commit-msg hook',
   commit: 'committing',
   deliver: 'delivering',
 });
@@ -203,7 +211,13 @@ const NODES = phraseMap({
 
 /** What a driver does, as people say it: its step, else the node; both by their names where they are somebody's own. */
 export const formatDoing = (node: string, step: string | null): string =>
-  step === null ? (NODES.get(node) ?? node) : (STEPS.get(step) ?? step);
+  step === null ? (NODES.get(node) ?? node) : (STEPS.get(step) ?? formatAgentChecks(step) ?? step);
+
+/** Names the checks of an agent without the id of their tree. */
+function formatAgentChecks(step: string): string | null {
+  const [, stage] = /^(\w+): checks [0-9a-f]+$/.exec(step) ?? [];
+  return stage === undefined ? null : `${STEPS.get(stage) ?? stage}: running the checks`;
+}
 
 function phraseMap(of: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
   return new Map(Object.entries(of));

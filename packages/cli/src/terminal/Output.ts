@@ -154,7 +154,7 @@ export class Output {
   #draw(): void {
     if (this.#live === null) return;
     const text = visibleText(maskSensitiveData(this.#live));
-    const [fits = ''] = splitByWidth(text, this.#columns - 1);
+    const [fits = ''] = splitByWidth(text, this.columns - 1);
     this.#stdout.write(this.#painted({ style: 'dim', text: fits }));
   }
 
@@ -169,10 +169,11 @@ export class Output {
   }
 
   #painted(styled: Styled): string {
-    return this.#color ? paint(styled, this.#columns) : styled.text;
+    return this.#color ? paint(styled, this.columns) : styled.text;
   }
 
-  get #columns(): number {
+  /** Of the terminal. */
+  get columns(): number {
     return this.#stdout.columns ?? DEFAULT_COLUMNS;
   }
 }

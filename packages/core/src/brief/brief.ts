@@ -46,6 +46,9 @@ export function runIdOf({ title, sha256 }: Brief): string {
   return `${slug || 'run'}-${sha256.slice(0, 6)}`;
 }
 
+/** The id of a run that `start` would give this text. @throws TypeError as {@link parseBrief}. */
+export const runIdOfText = (markdown: string): string => runIdOf(parseBrief(markdown));
+
 function briefTitle(text: string): string {
   const lines = text.split('\n').map((line) => line.trim());
   const heading = lines.find((line) => line.startsWith('# '));

@@ -5,6 +5,8 @@ import type { CallUsage } from '../config/prices.ts';
  * activity costs a line of a transcript.
  */
 export type Activity =
+  /** The whole prompt of an agent for its stage, before it begins. */
+  | { readonly kind: 'prompt'; readonly prompt: string }
   /** A piece of what an agent says. */
   | { readonly kind: 'text'; readonly text: string }
   /** A piece of what an agent thinks aloud. */

@@ -26,6 +26,11 @@ export interface AgentCall {
   readonly onActivity?: OnActivity;
   /** The project's checks, for a stage that works on a task; absent if not offered. */
   readonly checks?: OfferedChecks;
+  /**
+   * Equal for the test, code and documentation stages of one attempt at a task: an agent may continue one conversation. The
+   * request of each stage is complete without it.
+   */
+  readonly conversation?: string;
   /** Equal for every attempt of this call, also after a restart. Pass it to a provider that accepts one. */
   readonly idempotencyKey: string;
   readonly signal: AbortSignal;
@@ -148,9 +153,59 @@ export interface TaskBrief {
   readonly checkedBy?: string;
 }
 
+/** Another task of the plan. */
+export interface SiblingTask {
+  /** `T3`. */
+  readonly label: string;
+  readonly name: string;
+  readonly state: 'done' | 'to_come' | 'given_up';
+}
+
+/** Lines of a file that an agent has read; recorded with its result, without their text. */
+export interface ReadPassage {
+  readonly path: string;
+  /** From 1. */
+  readonly fromLine: number;
+  readonly lines: number;
+}
+
+/** A passage that an earlier stage of this attempt read, with its current text. */
+export interface Excerpt extends Pick<ReadPassage, 'path' | 'fromLine'> {
+  readonly content: string;
+}
+
+/** The failing test of a task, for the stage that writes its code. */
+export interface WrittenTest {
+  readonly files: readonly string[];
+  /** Unified, against the last integrated tree; at most 32 KiB, with a note if it was cut. */
+  readonly diff?: string;
+  /** Result of the checks without the code; absent if the task needs no failing test. */
+  readonly red?: CheckResult;
+}
+
 export interface TaskRequest {
   readonly task: TaskBrief;
   readonly documents: readonly DraftDocument[];
+  /** The other tasks, in the order of the plan. */
+  readonly siblings?: readonly SiblingTask[];
+  /** As in {@link ResearchRequest}. */
+  readonly checks?: string;
+  /** Of `implement`. */
+  readonly test?: WrittenTest;
+  /** Of `document`: the repository's commit style; absent if it is unknown. */
+  readonly commit?: {
+    readonly style: string;
+    /** Problems of a message, in words for its author. */
+    problems(message: string): readonly string[];
+  };
+  /** Of `implement`; at most 24 KiB. */
+  readonly excerpts?: readonly Excerpt[];
+  /**
+   * Of `document` and `review`: unified diff of the task's work against the last integrated tree, with a note if it was
+   * cut.
+   */
+  readonly diff?: string;
+  readonly files?: readonly FileChange[];
   /** Starts at 1 and counts every attempt at the task, over pivots and answers of people. */
   readonly attempt: number;
   /** End of the output of the task's last failed check; `null` before one. */
@@ -167,13 +222,12 @@ export interface TaskRequest {
 
 /** A task whose work needs a review. */
 export interface ReviewRequest extends TaskRequest {
-  /** Unified diff of the task's work against the last integrated tree, with a note if it was cut. */
-  readonly diff?: string;
-  readonly files?: readonly FileChange[];
   /** Result of the project's checks on this work. */
   readonly check?: CheckResult;
   /** Tests that this work removes or weakens. */
   readonly losses?: readonly TestLoss[];
+  /** Problems with the proof of this work, one line each. */
+  readonly findings?: readonly string[];
 }
 
 /** What a change takes from the tests, or from what judges them. */
@@ -236,6 +290,10 @@ export interface WorkResult {
   readonly files: readonly FileEdit[];
   /** Of `implement`: why a test of this task is wrong. The test is then written again. */
   readonly wrongTest?: string;
+  /** Of `document`: the message of the task's commit, with the reason in its body. Unsuitable messages are replaced. */
+  readonly message?: string;
+  /** Passages that it read, for the next stage; at most 40. */
+  readonly read?: readonly ReadPassage[];
 }
 
 export interface ReviewResult {
@@ -350,6 +408,8 @@ export interface CodeReview extends ReviewSubject {
   readonly check: ReviewedCheck | null;
   /** Of these tasks, oldest first. */
   readonly rejections: readonly ReviewRejection[];
+  /** Notes for the merge: unsigned commits, hooks that did not run. */
+  readonly notes?: readonly string[];
 }
 
 export interface ReviewedTask {
@@ -360,6 +420,8 @@ export interface ReviewedTask {
   readonly criteria: readonly ReviewedCriterion[];
   /** The losses of the tests; absent if there are none. */
   readonly losses?: readonly TestLoss[];
+  /** Problems of the evidence, one line each. */
+  readonly findings?: readonly string[];
 }
 
 export interface ReviewedCriterion extends Pick<CriterionEvidence, 'criterion'> {
@@ -383,6 +445,8 @@ export interface ReviewedRange {
 
 export interface ReviewedCheck {
   readonly command: string;
+  /** Every check with its counts, in a line; absent in a review of an older release. */
+  readonly summary?: string;
   readonly passed: boolean;
   readonly exitCode: number | null;
   /** Its end. */

@@ -80,7 +80,18 @@ export function withTask(
   tasks: readonly TaskRecord[],
   taskId: string,
   change: Partial<
-    Pick<TaskRecord, 'status' | 'gitHash' | 'evidence' | 'attempts' | 'testFiles' | 'green' | 'losses'>
+    Pick<
+      TaskRecord,
+      | 'status'
+      | 'gitHash'
+      | 'evidence'
+      | 'attempts'
+      | 'testFiles'
+      | 'green'
+      | 'losses'
+      | 'findings'
+      | 'commitMessage'
+    >
   >,
 ): readonly TaskRecord[] {
   return tasks.map((task) => (task.taskId === taskId ? { ...task, ...change } : task));
@@ -90,7 +101,7 @@ export function withTask(
 export function withoutVerdict(tasks: readonly TaskRecord[], taskId: string): readonly TaskRecord[] {
   return tasks.map((task) => {
     if (task.taskId !== taskId) return task;
-    const { green: _green, losses: _losses, ...rest } = task;
+    const { green: _green, losses: _losses, findings: _findings, commitMessage: _message, ...rest } = task;
     return rest;
   });
 }

@@ -128,6 +128,10 @@ export interface TaskRecord {
   readonly green?: CheckedTree;
   /** Tests that its work removes or weakens. */
   readonly losses?: readonly TestLoss[];
+  /** The agent's message for its commit. */
+  readonly commitMessage?: string;
+  /** Problems of its evidence, one line each. */
+  readonly findings?: readonly string[];
 }
 
 /** What the checks said of a tree. */

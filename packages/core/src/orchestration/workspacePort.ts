@@ -69,6 +69,12 @@ export interface RunWorkspace extends WorkspaceReader {
   commit(request: CommitRequest): Promise<string>;
   /** Returns the run's own commits on its branch, oldest first. */
   log(): Promise<readonly CommitView[]>;
+  /** Returns messages of the last commits before the run's own, newest first. @defaultValue an empty list */
+  messages?(limit: number): Promise<readonly string[]>;
+  /** Returns a hook of the repository, if hooks are to run and it has it. @defaultValue `null` */
+  hook?(name: HookName): Promise<CommitHook | null>;
+  /** Returns notes for the merge: unsigned commits, hooks that did not run. @defaultValue an empty list */
+  commitNotes?(): Promise<readonly string[]>;
   /**
    * Returns the changes of the run's commits after one of them, up to the newest.
    *
@@ -106,6 +112,15 @@ export interface RunWorkspace extends WorkspaceReader {
   isAdopted?(tree: string): Promise<boolean>;
   /** Puts the run's branch into the repository it works for; returns `null` without a repository or commits. */
   deliver?(): Promise<Delivery | null>;
+}
+
+/** Hooks that can refuse a commit. */
+export type HookName = 'pre-commit' | 'commit-msg';
+
+export interface CommitHook {
+  readonly script: string;
+  /** Program and arguments before the script. */
+  readonly interpreter: readonly string[];
 }
 
 /** Who signs a commit. */
@@ -321,6 +336,8 @@ export interface CheckPart {
   /** A lint error is not a red test. */
   readonly kind: 'test' | 'types' | 'lint';
   readonly passed: boolean;
+  /** Absent in a result of an older release. */
+  readonly command?: string;
 }
 
 export interface CheckRequest {

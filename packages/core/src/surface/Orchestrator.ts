@@ -302,11 +302,13 @@ const declaredIn = ({ budget, limits, prices }: OrchestratorOptions) => ({
 
 /** @throws TypeError for what small work does not take. */
 function asQuick(options: StartOptions, brief: Brief, quick: QuickWork): StartOptions {
-  const { documents, tasks, gates, review } = options;
-  const taken = Object.entries({ documents, tasks, gates, review }).find(([, value]) => value !== undefined);
-  if (taken !== undefined) throw new TypeError(`quick cannot be combined with ${taken[0]}.`);
-  const policies = { design: 'quick', dag: 'quick', review: 'human' } as const;
-  return { ...options, ...quickWork(brief, quick), review: 'task', gates: policies };
+  const { documents, tasks, gates = {}, review = 'task' } = options;
+  const { design, dag, review: reviewed = 'human' } = gates;
+  const taken = Object.entries({ documents, tasks, 'gates.design': design, 'gates.dag': dag });
+  const named = taken.find(([, value]) => value !== undefined)?.[0];
+  if (named !== undefined) throw new TypeError(`quick cannot be combined with ${named}.`);
+  const policies = { design: 'quick', dag: 'quick', review: reviewed } as const;
+  return { ...options, ...quickWork(brief, quick), review, gates: policies };
 }
 
 function pipelineOf(

@@ -86,7 +86,8 @@ export interface StartOptions extends ProvidedInputs, QueueOptions {
   readonly gates?: GatePolicies;
   /**
    * Small work: one task and one gate, the review of its code. Design and plan are filled in without a call and decided
-   * by the recorded policy `quick`. Cannot be combined with documents, plan, gates or review.
+   * by the recorded policy `quick`. `review` and `gates.review` change that one gate. Cannot be combined with documents,
+   * a plan, or other gates.
    */
   readonly quick?: QuickWork;
   /**

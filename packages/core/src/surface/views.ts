@@ -20,12 +20,13 @@ import type {
 } from '../orchestration/ports.ts';
 import { reviewDecisions } from '../orchestration/review/reviewGate.ts';
 import { isPipelineRun, withCurrentCommits } from '../orchestration/storedState.ts';
-import { taskLabel } from '../orchestration/taskStates.ts';
+import { isTaskTerminal, taskLabel } from '../orchestration/taskStates.ts';
 import type { GraphState, TaskRecord, TaskStatus } from '../orchestration/types.ts';
 import type { HitlSessionKind } from '../state/gates/hitlSession.ts';
 import type { StepSummary } from '../state/steps/stepRecords.ts';
 import type { RunCost } from '../state/steps/stepSpending.ts';
 import type { ThreadStore } from '../state/threads/ThreadStore.ts';
+import { hasEnded } from '../state/threads/threadRecords.ts';
 import type { PipelineApp } from './PipelineApp.ts';
 
 /** Which agents a run was started with; part of its record. */
@@ -176,6 +177,13 @@ export function taskView({ taskId, name, status, gitHash }: TaskRecord): TaskVie
   return { taskId, label: taskLabel(taskId), name, status, gitHash: gitHash ?? null };
 }
 
+/** The next drive repeats a failed attempt of the active task. */
+const taskViews = (state: GraphState | null, isOver: boolean): readonly TaskView[] =>
+  (state?.tasks ?? []).map((task) => {
+    const isFinal = isOver || state === null || isTaskTerminal(task, state.activeTaskId);
+    return taskView(task.status === 'failed' && !isFinal ? { ...task, status: 'in_progress' } : task);
+  });
+
 /** What a driver does at this moment. */
 interface RunningView {
   readonly node: string;
@@ -293,7 +301,7 @@ export async function runStatus(id: string, app: PipelineApp): Promise<PipelineR
     degraded: thread.degraded,
     agents: recordedAgents(id, store),
     workspace: threads.folderOf(thread),
-    tasks: (state?.tasks ?? []).map(taskView),
+    tasks: taskViews(state, hasEnded(thread.status)),
     gates: openGates(id, store.sessions),
     cost: steps.costOf(id),
     review: state === null ? null : reviewStatus(state),

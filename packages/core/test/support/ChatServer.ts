@@ -27,6 +27,29 @@ export interface WireCall {
   readonly arguments: string;
 }
 
+/**
+ * A request as if its stage were a conversation of its own: the stage that was asked for last is part of the first message,
+ * what it is about is the second, and what was said before it is left out.
+ */
+export function stageView(request: ChatRequest): ChatRequest {
+  const { messages } = request;
+  const asked = messages.findLastIndex(
+    ({ role, content }) => role === 'user' && /^Stage: /m.test(String(content)),
+  );
+  const [system, opening] = messages;
+  if (asked < 1 || system === undefined || opening === undefined) return request;
+  const [, stage] = beforeStage(messages[asked]);
+  const [about] = beforeStage(opening);
+  const first = { ...system, content: `${String(system.content)}\n${stage}` };
+  return { ...request, messages: [first, { ...opening, content: about }, ...messages.slice(asked + 1)] };
+}
+
+function beforeStage(message: WireMessage | undefined): readonly [before: string, stage: string] {
+  const text = String(message?.content);
+  const at = text.search(/^Stage: /m);
+  return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at)];
+}
+
 /** What the server does with one request. */
 export type Reply =
   | { readonly kind: 'calls'; readonly calls: readonly WireCall[]; readonly finish?: 'tool_calls' | 'length' }
@@ -95,7 +118,7 @@ export class ChatServer {
       if (!response.writableEnded) this.abandoned += 1;
     });
     // Equal requests get equal answers: the id comes from the place in the conversation.
-    answer(this.#script(request, index), request, response, `reply-${request.messages.length}`);
+    answer(this.#script(stageView(request), index), request, response, `reply-${request.messages.length}`);
   }
 }
 

@@ -28,6 +28,9 @@ export function ReviewSummary({ review, evidence, isRead }: SummaryOf) {
       </section>
       <section aria-labelledby="chk-h">
         <Checks check={review.check} />
+        {(review.notes ?? []).map((note) => (
+          <Warning key={note}>{note}</Warning>
+        ))}
         <Rejections review={review} />
       </section>
     </div>
@@ -39,7 +42,7 @@ interface TaskCriteriaOf extends SummaryOf {
 }
 
 function TaskCriteria({ task, evidence, isRead, review }: TaskCriteriaOf) {
-  const { taskId, name, criteria, losses = [] } = task;
+  const { taskId, name, criteria, losses = [], findings = [] } = task;
   return (
     <>
       {review.tasks.length > 1 && (
@@ -62,17 +65,21 @@ function TaskCriteria({ task, evidence, isRead, review }: TaskCriteriaOf) {
         ))}
       </ul>
       {losses.map(({ path, words }) => (
-        <p key={words} class="wait loss">
-          <Icon name="warning" />
-          <span>
-            {path === null ? '' : `${path}: `}
-            {words}
-          </span>
-        </p>
+        <Warning key={words}>{path === null ? words : `${path}: ${words}`}</Warning>
+      ))}
+      {findings.map((finding) => (
+        <Warning key={finding}>{finding}</Warning>
       ))}
     </>
   );
 }
+
+const Warning = ({ children }: { readonly children: string }) => (
+  <p class="wait loss">
+    <Icon name="warning" />
+    <span>{children}</span>
+  </p>
+);
 
 const evidenceFor = (
   evidence: readonly Evidence[],
@@ -126,10 +133,7 @@ function Checks({ check }: { readonly check: Review['check'] }) {
     return (
       <>
         <h2 id="chk-h">Checks</h2>
-        <p class="wait loss">
-          <Icon name="warning" />
-          The checks were not run on this exact commit.
-        </p>
+        <Warning>The checks were not run on this exact commit.</Warning>
       </>
     );
   }
@@ -156,6 +160,7 @@ function Checks({ check }: { readonly check: Review['check'] }) {
       <details open={!check.passed}>
         <summary>
           Output of <code>{check.command}</code>
+          {check.summary !== undefined && <span class="q2">: {check.summary}</span>}
         </summary>
         <pre class="artifact">{check.output}</pre>
       </details>

@@ -1,9 +1,12 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { CheckRequest } from '@devs/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CheckSuite } from '../CheckSuite.ts';
 import { CommandChecks } from '../CommandChecks.ts';
+
+type OnActivity = NonNullable<CheckRequest['onActivity']>;
 
 let dir: string;
 
@@ -43,6 +46,60 @@ describe('CheckSuite', () => {
       ],
       cases: [{ name: 'two: a', state: 'passed' }],
     });
+  });
+
+  it('runs what only reads beside the others, in the order of the checks, one output after the other', async () => {
+    const running = new Set<string>();
+    const together: string[][] = [];
+    let release = (): void => undefined;
+    const linted = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const named = (name: string, work: () => Promise<void>) => ({
+      run: async ({ onActivity }: Parameters<CheckSuite['run']>[0]) => {
+        running.add(name);
+        together.push([...running]);
+        onActivity?.({ kind: 'doing', what: name });
+        await work();
+        onActivity?.({ kind: 'output', text: `${name} is over` });
+        running.delete(name);
+        return { passed: true, exitCode: 0, timedOut: false, output: name, command: name };
+      },
+    });
+    const suite = new CheckSuite([
+      { name: 'test', dir: '.', checks: named('test', async () => release()) },
+      { name: 'lint', dir: '.', kind: 'lint', parallel: true, checks: named('lint', () => linted) },
+      { name: 'build', dir: '.', checks: named('build', async () => undefined) },
+    ]);
+    const told: string[] = [];
+    const onActivity: OnActivity = (activity) =>
+      told.push('what' in activity ? activity.what : 'text' in activity ? activity.text : '');
+    const { parts } = await suite.run({ dir, signal: new AbortController().signal, onActivity });
+    expect(parts?.map(({ name }) => name)).toEqual(['test', 'lint', 'build']);
+    expect(together[1]).toEqual(['lint', 'test']);
+    expect(together.every((names) => !(names.includes('test') && names.includes('build')))).toBe(true);
+    expect(told.indexOf('lint is over')).toBe(told.indexOf('lint') + 1);
+  });
+
+  it('lets no check run on when another one cannot be made', async () => {
+    let isOver = false;
+    const suite = new CheckSuite([
+      { name: 'test', dir: '.', checks: { run: () => Promise.reject(new Error('no folder')) } },
+      {
+        name: 'lint',
+        dir: '.',
+        parallel: true,
+        checks: {
+          run: async () => {
+            await Promise.resolve();
+            isOver = true;
+            return { passed: true, exitCode: 0, timedOut: false, output: '', command: 'lint' };
+          },
+        },
+      },
+    ]);
+    await expect(run(suite)).rejects.toThrow('no folder');
+    expect(isOver).toBe(true);
   });
 
   it('refuses to judge with nothing', () => {

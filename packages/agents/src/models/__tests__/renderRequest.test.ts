@@ -1,6 +1,10 @@
 import type { TaskRequest } from '@devs/core';
 import { describe, expect, test } from 'vitest';
-import { renderRequest } from '../renderRequest.ts';
+import { NEWEST_PROMPTS } from '../loadPrompts.ts';
+import { renderRequest as renderFor } from '../renderRequest.ts';
+
+const renderRequest = (request: Parameters<typeof renderFor>[0], prompts = NEWEST_PROMPTS): string =>
+  renderFor(request, prompts);
 
 const brief = { type: 'BRIEF', title: 'Sum', content: '# Sum' };
 const prd = { type: 'PRD', title: 'What', content: 'Adds.\n' };
@@ -90,5 +94,53 @@ describe('renderRequest', () => {
         '<lost_tests>\n- a.test.js: one test is skipped\n</lost_tests>',
       ].join('\n\n'),
     );
+  });
+
+  test('hands over what earlier stages did, where the prompts speak of it', () => {
+    const request: TaskRequest = {
+      task: { taskId: 'sum:2', name: 'Add', description: 'Adds.', acceptanceCriteria: [] },
+      documents: [brief],
+      siblings: [
+        { label: 'T1', name: 'Parse', state: 'done' },
+        { label: 'T3', name: 'Print', state: 'to_come' },
+      ],
+      checks: 'The checks: npm test.',
+      attempt: 1,
+      lastFailure: null,
+      guidance: [],
+      workspace: { dir: '/w', list: async () => [], read: async () => '' },
+      excerpts: [{ path: 'src/a.js', fromLine: 3, content: 'three' }],
+      test: {
+        files: ['a.test.js'],
+        diff: '+test',
+        red: {
+          passed: false,
+          exitCode: 1,
+          timedOut: false,
+          output: `${'x'.repeat(16_000)}not ok`,
+          command: 'npm test',
+          cases: [{ name: 'adds', state: 'failed' }],
+        },
+      },
+      diff: '+code',
+      files: [{ path: 'a.js', added: 1, removed: 0 }],
+    };
+    const parts = renderRequest(request).split('\n\n');
+    expect(parts.map((part) => part.split('\n')[0])).toEqual([
+      '<document type="BRIEF" title="Sum">',
+      '<checks_of_the_project>',
+      '<other_tasks>',
+      '<task>',
+      '<file path="src/a.js" from_line="3">',
+      '<test_files>',
+      '<test_diff>',
+      '<check_without_the_code>',
+      '<changed_files>',
+      '<diff>',
+    ]);
+    expect(parts[2]).toContain('T1 Parse (done)\nT3 Print (to come)');
+    expect(parts[7]).toContain('npm test: 1 failed\n[the first 6 characters are left out]\nxxx');
+    for (const prompts of ['v1', 'v2'] as const)
+      expect(renderRequest(request, prompts).split('\n\n')).toEqual([parts[0], parts[3]]);
   });
 });

@@ -40,6 +40,25 @@ describe('statusLine', () => {
     expect(statusLine({ ...STATUS, node: 'approveTaskDag' }, 0)).toMatch(/^T3 {2}plan decision /);
   });
 
+  it('keeps task, clock, tokens and cost where there is no room, and cuts what is printed', () => {
+    const now = {
+      step: 'green',
+      words: 'PASS src/a/very/long/path/to/a.test.ts › and its long name',
+      ms: 42_000,
+    };
+    const line = statusLine({ ...STATUS, now }, 65_900, 80);
+    expect(line.length).toBeLessThan(80);
+    expect(line).toMatch(
+      /^T3 {2}running the tests.*… {2}0:42 {2}turn 2 {2}total 1:05 {2}12345 tokens {2}\$0\.42$/,
+    );
+    expect(statusLine({ ...STATUS, now }, 65_900, 20)).toMatch(/^T3 {2}running the… {2}0:42/);
+  });
+
+  it('names no object: the checks of an agent have the id of a tree in their name', () => {
+    const now = { step: `implement: checks ${'a1'.repeat(20)}`, words: '', ms: 1_000 };
+    expect(statusLine({ ...STATUS, now }, 0)).toMatch(/^T3 {2}writing the code: running the checks {2}0:01/);
+  });
+
   it('says how near the depth guard is, once that is half of the way', () => {
     const depth = { current: 13, limit: 25, warningAt: 20 };
     expect(statusLine({ ...STATUS, depth }, 0)).toContain('  13 of 25 steps without progress  ');

@@ -13,6 +13,9 @@ const MAX_LINE = 500;
 /** Characters of one edit. */
 const MAX_DIFF = 64 * 1024;
 
+/** Characters of a prompt. */
+const MAX_PROMPT = 512 * 1024;
+
 /** Entries of a plan. */
 const MAX_PLAN = 100;
 
@@ -83,6 +86,8 @@ type Whole = Exclude<Activity, { readonly kind: StreamKind | 'usage' }>;
 
 function maskedActivity(activity: Whole): Activity {
   switch (activity.kind) {
+    case 'prompt':
+      return { kind: 'prompt', prompt: maskStart(String(activity.prompt), MAX_PROMPT) };
     case 'tool': {
       const { kind, id, name, state, detail } = activity;
       return {

@@ -30,10 +30,15 @@ export interface WorldOptions extends Omit<PipelineOptions, 'checks'> {
   readonly tellsCases?: boolean;
   /** Changes what a check says. @param number - Of the run, from 1. */
   readonly says?: (result: CheckResult, number: number) => CheckResult;
+  /** Whether a command of a task, or a hook, passes. @defaultValue if its first argument names a file */
+  readonly runs?: (argv: readonly string[], run: RunWorkspace) => Promise<boolean>;
 }
 
 /** The pipeline in a world where code is lines, tests are lines, and the checks are told by nothing else. */
-export async function aWorld(db: Database, { tellsCases = true, says, ...options }: WorldOptions) {
+export async function aWorld(
+  db: Database,
+  { tellsCases = true, says, runs: passes, ...options }: WorldOptions,
+) {
   const runs: string[] = [];
   let workspace: MemoryWorkspace | null = null;
   const checks: Checks = {
@@ -52,10 +57,13 @@ export async function aWorld(db: Database, { tellsCases = true, says, ...options
       );
     },
     runCommand: async (argv) => {
-      const content = await (await (workspace as MemoryWorkspace).open('shop'))
-        .read(argv[1] ?? '')
-        .catch(() => null);
-      const passed = content !== null;
+      const run = await (workspace as MemoryWorkspace).open('shop');
+      const isThere = (): Promise<boolean> =>
+        run.read(argv[1] ?? '').then(
+          () => true,
+          () => false,
+        );
+      const passed = await (passes?.(argv, run) ?? isThere());
       runs.push(`command ${argv.join(' ')}`);
       return {
         passed,

@@ -11,6 +11,8 @@ interface Provider {
   /** Statuses of the next requests; answered when there are none left. */
   readonly refusals: number[];
   asked: number;
+  /** Of its errors. */
+  readonly context?: Readonly<Record<string, string | number>>;
 }
 
 /** Agents whose implementation asks a provider. */
@@ -25,18 +27,24 @@ function agentsOf(provider: Provider): StageAgents {
       throw new DevsError('The call failed.', {
         code: 'AGENT_FAILED',
         remedy: 'Repair it.',
+        ...(provider.context && { context: provider.context }),
         cause: Object.assign(new Error('refused'), { status }),
       });
     },
   };
 }
 
-async function startOn(dbPath: string, provider: Provider): Promise<{ devs: Orchestrator; run: Run }> {
+async function startOn(
+  dbPath: string,
+  provider: Provider,
+  now: () => number = Date.now,
+): Promise<{ devs: Orchestrator; run: Run }> {
   const devs = await Orchestrator.open({
     dir: path.dirname(dbPath),
     agents: agentsOf(provider),
     workspace: new MemoryWorkspace(),
     checks: scriptedChecks(),
+    now,
   });
   const gates = { design: 'auto', dag: 'auto' } as const;
   return { devs, run: await devs.start({ id: 'sum', brief: '# Sum\n\nAdd.\n', gates }) };
@@ -62,6 +70,43 @@ describe('an agent out of reach', () => {
       devs.close();
     },
   );
+
+  test('that has waited for its provider is not retried', async ({ dbPath }) => {
+    const provider: Provider = { refusals: [429, 429], asked: 0, context: { waitedMs: 1_800_000 } };
+    const { devs, run } = await startOn(dbPath, provider);
+    await expect(run.resume()).rejects.toMatchObject({ code: 'AGENT_FAILED' });
+    expect(provider.asked).toBe(1);
+    devs.close();
+  });
+
+  test('whose provider names the hour is asked again then: until it the run waits, and is due for a worker', async ({
+    dbPath,
+  }) => {
+    const clock = { now: Date.UTC(2026, 2, 2, 14, 30) };
+    const retryAt = new Date(clock.now + 5 * 3_600_000).toISOString();
+    const provider: Provider = { refusals: [429], asked: 0, context: { waitedMs: 0, retryAt } };
+    const { devs, run } = await startOn(dbPath, provider, () => clock.now);
+    expect(await run.resume()).toMatchObject({ status: 'waiting', gates: [], until: Date.parse(retryAt) });
+    expect(await run.resume()).toMatchObject({ status: 'waiting' });
+    expect(provider.asked).toBe(1);
+
+    clock.now += 5 * 3_600_000;
+    expect(await run.resume()).toMatchObject({ status: 'completed' });
+    expect(provider.asked).toBe(2);
+    expect((await run.state())?.taskAttempts).toBe(1);
+    devs.close();
+  });
+
+  test('whose provider names an hour that has passed, again, is out of reach', async ({ dbPath }) => {
+    const clock = { now: Date.UTC(2026, 2, 2, 14, 30) };
+    const retryAt = new Date(clock.now + 60_000).toISOString();
+    const provider: Provider = { refusals: [429, 429], asked: 0, context: { waitedMs: 0, retryAt } };
+    const { devs, run } = await startOn(dbPath, provider, () => clock.now);
+    expect(await run.resume()).toMatchObject({ status: 'waiting' });
+    clock.now += 120_000;
+    await expect(run.resume()).rejects.toMatchObject({ code: 'AGENT_FAILED' });
+    devs.close();
+  });
 
   test('that comes back while it is retried is no news', async ({ dbPath }) => {
     const provider: Provider = { refusals: [429], asked: 0 };

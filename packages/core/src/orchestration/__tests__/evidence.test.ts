@@ -5,7 +5,7 @@ import { aPlan } from '../../testing/fakeAgents.ts';
 import { isDagApproved } from '../gates/artifacts.ts';
 import { aPipeline, driveToTheEnd } from './aPipeline.ts';
 
-const EVIDENCE = [{ criterion: 'The file exists.', shownBy: 'files.test.ts: finds it' }];
+const EVIDENCE = [{ criterion: 'The file exists.', shownBy: 'the case "finds it"' }];
 
 describe('the evidence of a review', () => {
   test('is recorded with its task and told by its commit; the approval of the plan stands', async ({
@@ -28,7 +28,7 @@ describe('the evidence of a review', () => {
     expect(values?.tasks).toMatchObject([{ status: 'completed', evidence: EVIDENCE }]);
     expect(values !== null && isDagApproved(values)).toBe(true);
     expect(messages).toEqual([
-      expect.stringMatching(/^Task 1\n\n- The file exists\.: files\.test\.ts: finds it\n\nDevs-Task: T1 /),
+      expect.stringMatching(/^Task 1\n\n.+\n\n- The file exists\.: the case "finds it"\n\nDevs-Task: T1 /),
     ]);
   });
 
@@ -70,6 +70,8 @@ describe('the evidence of a review', () => {
     const [message = ''] = messages;
     expect(message.split('\n')).toEqual([
       told,
+      '',
+      'Do part 1.',
       '',
       `- The file exists.: ${told}`,
       '',

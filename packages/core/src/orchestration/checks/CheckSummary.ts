@@ -34,6 +34,8 @@ export interface CheckSummary {
   readonly command: string;
   readonly passed: boolean;
   readonly parts?: readonly CheckPart[];
+  /** Of several checks, each with its counts; see {@link formatCheck}. */
+  readonly summary?: string;
   /** How many test cases ran, skipped ones left out; `null` where the runner does not tell. */
   readonly cases: number | null;
   /** {@link failuresOf}, at most 2,000. */
@@ -63,10 +65,13 @@ export function summariseCheck(result: CheckResult): CheckSummary {
     cases: ranCases(cases),
     failing: failuresOf(result).slice(0, MAX_NAMES),
     flaky: flaky.slice(0, MAX_NAMES),
-    ...(parts && { parts }),
+    ...(parts && { parts, summary: formatCheck(result) }),
     ...(missing !== undefined && { missing }),
   };
 }
+
+const formatPart = ({ name, kind, command }: CheckPart): string =>
+  `${name} (${kind}${command === undefined ? '' : `, ${command}`})`;
 
 /** What failed, for a later comparison; `undefined` where nothing was checked, or not every name is known. */
 export function comparableFailures({ failing, missing }: CheckSummary): readonly string[] | undefined {
@@ -78,10 +83,37 @@ export function ranCases(cases: readonly TestCase[] | undefined): number | null 
   return cases?.filter(({ state }) => state !== 'skipped').length ?? null;
 }
 
+/** Every check of a result with its counts, in a line: `unit: 487 passed, 2 skipped; lint: passed`. */
+export function formatCheck(result: CheckResult): string {
+  const { parts, cases = [], command, passed, timedOut } = result;
+  if (parts === undefined) return `${command}: ${formatCases(cases, { passed, timedOut })}`;
+  return parts
+    .map((part) => {
+      const own = cases.filter(({ name }) => isOf(part, name));
+      return `${part.name}: ${formatCases(own, { passed: part.passed, timedOut: false })}`;
+    })
+    .join('; ');
+}
+
+/** Adds the verdict where the counts do not show the failure. */
+function formatCases(
+  cases: readonly TestCase[],
+  { passed, timedOut }: Pick<CheckResult, 'passed' | 'timedOut'>,
+): string {
+  const verdict = passed ? 'passed' : timedOut ? 'did not end in its time' : 'failed';
+  const counts = (['failed', 'passed', 'skipped'] as const)
+    .map((state) => ({ state, count: cases.filter((found) => found.state === state).length }))
+    .filter(({ count }) => count > 0);
+  if (counts.length === 0) return verdict;
+  const words = counts.map(({ state, count }) => `${count} ${state}`).join(', ');
+  const isTold = passed || counts.some(({ state }) => state === 'failed');
+  return isTold ? words : `${verdict} (${words})`;
+}
+
 /** The project's checks and how they went before any work, for agents. */
 export function formatBaseline(baseline: Baseline): string {
   const { command, parts = [], failing, accepted, flaky, missing, nothing } = baseline;
-  const kinds = parts.map(({ name, kind }) => `${name} (${kind})`).join(', ');
+  const kinds = parts.map(formatPart).join(', ');
   const lines = [`The checks: ${command}${kinds === '' ? '' : `, made of ${kinds}`}.`];
   if (nothing === true) return [...lines, 'There was nothing for them to check yet.'].join('\n');
   if (missing !== undefined) lines.push(`They could not run: ${missing} is not there.`);

@@ -147,13 +147,14 @@ function toBeMended(command: string, failing: readonly string[]) {
 /** How the checks went before any work, for the question of a gate; empty where they were not run. */
 export function baselineLine({ projectConfig: { baseline } }: Pick<GraphState, 'projectConfig'>): string {
   if (baseline === undefined) return '';
-  const { command, failing, accepted, flaky, cases } = baseline;
+  const { command, failing, accepted, flaky, cases, summary } = baseline;
   if (baseline.nothing === true) return ` Before any work there was nothing to check yet (${command}).`;
   const ran = cases === null ? '' : `, ${cases} test cases ran`;
   const state =
     failing.length === 0 ? 'passed' : `failed (${failing.length}, ${accepted.length} of them accepted)`;
   const unsteady = flaky.length === 0 ? '' : `, flaky: ${flaky.length}`;
-  return ` Before any work ${command} ${state}${ran}${unsteady}.`;
+  const said = summary === undefined ? `${command} ${state}${ran}` : `the checks ${state} (${summary})`;
+  return ` Before any work ${said}${unsteady}.`;
 }
 
 // A human's own version of what a gate shows. It is an answer like any other: recorded once, against the hash that was

@@ -1,11 +1,20 @@
+import { activeNode } from '../../engine/node/nodeContext.ts';
 import type { StepCall } from '../../engine/node/step.ts';
 import { DevsError } from '../../errors/DevsError.ts';
+import { formatBaseline } from '../checks/CheckSummary.ts';
+import { judgeEvidence } from '../checks/evidence.ts';
 import { type FileVersions, isTestFile } from '../checks/testSource.ts';
+import { messageProblems } from '../commits/commitMessage.ts';
+import { styleWords } from '../commits/commitStyle.ts';
+import { commitStyleOf } from '../commits/taskCommit.ts';
 import type {
+  AgentCall,
   CheckResult,
+  CriterionEvidence,
   Instructions,
   OfferedChecks,
   PipelinePorts,
+  ReadPassage,
   ReviewRequest,
   ReviewResult,
   RunWorkspace,
@@ -14,16 +23,17 @@ import type {
   TestLoss,
   WorkResult,
 } from '../ports.ts';
+import { excerptsOf, type HandedOver, siblingsOf, writtenTest } from '../task/handOver.ts';
 import type { AgentEdit, CheckOfTree, Offer, RecordedTree } from '../task/RecordedTree.ts';
 import { agentCall, scrubbedStep } from '../task/scrubbedStep.ts';
 import { guidanceWithTalk, lastFailure, strategiesOf, taskBrief } from '../task/taskBrief.ts';
 import { findLosses } from '../task/verdicts.ts';
-import { checkKept, checkOf } from '../taskStates.ts';
+import { checkKept, checkOf, taskLabel } from '../taskStates.ts';
 import type { CheckedTree, GraphState, TaskRecord } from '../types.ts';
 import { type DocumentFile, documentFiles, draftsOf } from './documents.ts';
 import { commandWords } from './plan.ts';
 
-/** Bytes of a diff that a reviewer is shown. */
+/** Bytes of a diff of the whole work. */
 const DIFF_SHOWN = 64 * 1024;
 
 /** How often an agent may run the checks within one call. */
@@ -49,8 +59,12 @@ export class TaskAttempt {
   readonly #documents: readonly DocumentFile[];
   readonly #actions: string[] = [];
   readonly #notes: string[] = [];
+  readonly #read: ReadPassage[] = [];
+  readonly #findings: string[] = [];
   #testFiles: readonly string[];
   #documented = '';
+  #message = '';
+  #red: CheckOfTree | null = null;
   #green: CheckedTree | null = null;
 
   constructor(tree: RecordedTree, ports: PipelinePorts, subject: TurnSubject) {
@@ -76,6 +90,11 @@ export class TaskAttempt {
     return this.#notes;
   }
 
+  /** Problems with the proof of the work, one line each. */
+  get findings(): readonly string[] {
+    return this.#findings;
+  }
+
   /** The actions of agents, in order. */
   get action(): string {
     return this.#actions.join(', ');
@@ -83,6 +102,11 @@ export class TaskAttempt {
 
   get documented(): string {
     return this.#documented;
+  }
+
+  /** The agent's commit message, or an empty text. */
+  get message(): string {
+    return this.#message;
   }
 
   /** The green check, where it is known to be of the tree that the turn left. */
@@ -104,21 +128,41 @@ export class TaskAttempt {
 
   /** @returns why the agent finds the task's test wrong; `null` where it does not. */
   async implement(): Promise<string | null> {
-    const { wrongTest } = await this.#edit('implement', 'implement', this.#testFiles);
+    const handOver = async (): Promise<HandedOver> => {
+      const test = await writtenTest(this.#tree, this.#testFiles, this.#red);
+      const isTest = new Set(this.#testFiles);
+      const read = this.#read.filter(({ path }) => !isTest.has(path));
+      const excerpts = await excerptsOf(this.#tree, read);
+      return { ...(test !== null && { test }), ...(excerpts.length > 0 && { excerpts }) };
+    };
+    const { wrongTest } = await this.#edit('implement', 'implement', handOver);
     return wrongTest;
   }
 
   async document(): Promise<void> {
-    const { summary } = await this.#edit('document', 'document', this.#testFiles);
+    const handOver = async (): Promise<HandedOver> => {
+      const style = await commitStyleOf(this.#subject.workspace);
+      const asked = style && {
+        style: styleWords(style),
+        problems: (message: string) => messageProblems(style, message),
+      };
+      return { ...(await this.#work()), ...(asked !== null && { commit: asked }) };
+    };
+    const { summary, message } = await this.#edit('document', 'document', handOver);
     this.#documented = summary;
+    this.#message = message;
   }
 
   /** The task's tests on what is integrated, without the code that attempts have left in the folder. */
   async checkRed(): Promise<CheckResult> {
     const { trees, id } = this.#tree;
     const integrated = await this.#tree.integrated();
-    if (trees === null || integrated === null) return this.#check('red');
-    return this.#check('red', () => trees.overlay(integrated, id, this.#testFiles));
+    const treeOf =
+      trees === null || integrated === null
+        ? undefined
+        : () => trees.overlay(integrated, id, this.#testFiles);
+    this.#red = await this.#check('red', treeOf);
+    return this.#red;
   }
 
   /**
@@ -134,7 +178,8 @@ export class TaskAttempt {
     const all = [...new Set([...this.#testFiles, ...left])].sort();
     if (all.length === this.#testFiles.length) return null;
     this.#testFiles = all;
-    return this.#check('red as left', () => trees.overlay(integrated, id, all));
+    this.#red = await this.#check('red as left', () => trees.overlay(integrated, id, all));
+    return this.#red;
   }
 
   /** What is integrated, as it was found green; checked where that is not known. */
@@ -151,14 +196,56 @@ export class TaskAttempt {
   }
 
   /** Runs the command the task is checked by; `null` where it names none. */
-  async checkNamed(): Promise<CheckResult | null> {
+  checkNamed(): Promise<CheckResult | null> {
+    return this.#runNamed('command');
+  }
+
+  /** Runs it on the integrated tree; a pass there is a finding. */
+  async checkNamedBefore(): Promise<void> {
+    const integrated = await this.#tree.integrated();
+    if (integrated === null) return;
+    const before = await this.#runNamed('command before', async () => integrated);
+    if (before?.passed !== true) return;
+    this.#findings.push(`\`${before.command}\` passes without this work, too: it shows nothing of it.`);
+  }
+
+  async #runNamed(name: string, treeOf?: () => Promise<string>): Promise<CheckResult | null> {
     const { kind, checkedBy = 'review' } = this.#subject.task;
     if (kind !== 'checked-by' || checkedBy === 'review') return null;
     const { checks } = this.#ports;
     const argv = commandWords(checkedBy);
     const { runCommand } = checks;
     if (argv === null || runCommand === undefined) throw cannotRun(checkedBy);
-    return this.#tree.check('command', (request) => runCommand.call(checks, argv, request));
+    return this.#tree.check(name, (request) => runCommand.call(checks, argv, request), { treeOf });
+  }
+
+  /**
+   * Returns the evidence without problems, and notes a finding for the rest.
+   *
+   * @param mayBeOld - Earlier files may show it.
+   */
+  async judgeEvidence(
+    evidence: readonly CriterionEvidence[],
+    mayBeOld: boolean,
+  ): Promise<readonly CriterionEvidence[]> {
+    const { files = [] } = await this.#work();
+    const { state, task, workspace } = this.#subject;
+    const others = state.tasks.filter(({ taskId }) => taskId !== task.taskId);
+    const testsOfOthers = new Map(
+      others.flatMap(({ taskId, testFiles = [] }) =>
+        testFiles.map((path) => [path, taskLabel(taskId)] as const),
+      ),
+    );
+    const judge = async () =>
+      judgeEvidence(evidence, {
+        changed: files.map(({ path }) => path),
+        files: await workspace.list(),
+        testsOfOthers,
+        mayBeOld: mayBeOld || this.#tree.trees === null,
+      });
+    const { sound, findings } = await scrubbedStep('evidence', judge, { kind: 'work' });
+    this.#findings.push(...findings);
+    return sound;
   }
 
   /** Whether there is nothing but what is integrated; unknown is no. */
@@ -198,18 +285,25 @@ export class TaskAttempt {
 
   async review(green: CheckResult, losses: readonly TestLoss[]): Promise<ReviewResult> {
     this.#actions.push('review');
-    const before = await this.#before();
+    await this.#tree.integrated();
     const ask = async (call: StepCall, checks: OfferedChecks | null): Promise<ReviewResult> => {
-      const work = before && (await this.#tree.trees?.compare(before, this.#tree.id, DIFF_SHOWN));
       const request: ReviewRequest = {
         ...this.#request,
-        ...(work || {}),
+        ...(await this.#work()),
         check: green,
         ...(losses.length > 0 && { losses }),
+        ...(this.#findings.length > 0 && { findings: this.#findings }),
       };
       return this.#ports.agents.review(request, agentCall(call, checks));
     };
     return this.#tree.ask('review', ask, this.#offer);
+  }
+
+  /** The work of all attempts at the task; empty without trees. */
+  async #work(): Promise<HandedOver> {
+    const before = await this.#before();
+    if (before === null) return {};
+    return (await this.#tree.trees?.compare(before, this.#tree.id, DIFF_SHOWN)) ?? {};
   }
 
   /** What is integrated, with the documents as they are: the rest is this task's work. `null` where it is not known. */
@@ -224,22 +318,33 @@ export class TaskAttempt {
     );
   }
 
-  /** Lets an agent edit. @param kept - What it may not change. */
-  async #edit(name: string, agent: EditingAgent, kept: readonly string[] = []): Promise<AgentEdit> {
+  /** Lets an agent edit; the tests of the task are for `writeTest` alone to change. */
+  async #edit(name: string, agent: EditingAgent, handOver?: () => Promise<HandedOver>): Promise<AgentEdit> {
     this.#actions.push(name);
+    // A step of its own, which cannot begin within the agent's.
+    if (handOver !== undefined) await this.#tree.integrated();
     const { agents } = this.#ports;
+    const kept = agent === 'writeTest' ? [] : this.#testFiles;
     const documents = this.#documents.map(({ path }) => path);
     const propose: StageAgents[EditingAgent] = agents[agent].bind(agents);
     const edit = await this.#tree.change(
       name,
-      (call, checks): Promise<WorkResult> => propose(this.#request, agentCall(call, checks)),
+      async (call, checks): Promise<WorkResult> =>
+        propose({ ...this.#request, ...(await handOver?.()) }, this.#inConversation(agentCall(call, checks))),
       { kept: [...kept, ...documents], offer: this.#offer },
     );
+    this.#read.push(...edit.read);
     const tests = edit.putBack.filter((path) => !documents.includes(path));
     if (tests.length > 0) this.#notes.push(formatPutBack(agent, tests));
     const others = edit.putBack.filter((path) => documents.includes(path));
     if (others.length > 0) this.#notes.push(`${others.join(', ')} were put back: they are as approved.`);
     return edit;
+  }
+
+  /** Each attempt has its own conversation. */
+  #inConversation(call: AgentCall): AgentCall {
+    const { threadId, lgTaskId } = activeNode('a task').visit;
+    return { ...call, conversation: `${threadId}/${lgTaskId}` };
   }
 
   get #offer(): Offer {
@@ -277,9 +382,13 @@ const cannotRun = (command: string): DevsError =>
 function taskRequest({ task, state, workspace, instructions, rejected }: TurnSubject): TaskRequest {
   const { taskId } = task;
   const strategy = strategiesOf(state, taskId).at(-1)?.strategy;
+  const siblings = siblingsOf(state, taskId);
+  const { baseline } = state.projectConfig;
   return {
     task: taskBrief(task),
     documents: draftsOf(state),
+    ...(siblings.length > 0 && { siblings }),
+    ...(baseline !== undefined && { checks: formatBaseline(baseline) }),
     attempt: state.taskAttempts,
     lastFailure: lastFailure(state, taskId),
     ...(strategy !== undefined && { strategy }),

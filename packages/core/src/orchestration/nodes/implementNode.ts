@@ -37,7 +37,11 @@ export function makeImplementNode(ports: PipelinePorts) {
     const task = next.tasks.find(({ taskId }) => taskId === next.activeTaskId);
     if (task?.status !== 'in_progress' || update.pendingRecoveryNode === 'pivot_agent') return update;
 
-    const { tree, evidence, testFiles, green, losses, ...turn } = await runTddTurn(task, next, ports);
+    const { tree, evidence, testFiles, green, losses, findings, message, ...turn } = await runTddTurn(
+      task,
+      next,
+      ports,
+    );
     const thought = `Turn ${next.implementationTurns}`;
     const log = agentLog(next, { task, thought, ...turn }, ports.now());
     const status = turn.passed ? underWay() : 'failed';
@@ -54,6 +58,8 @@ export function makeImplementNode(ports: PipelinePorts) {
         ...(testFiles.length > 0 && { testFiles }),
         ...(green && { green }),
         ...(losses && { losses }),
+        ...(findings && { findings }),
+        ...(message !== undefined && { commitMessage: message }),
       }),
     };
   };
@@ -95,6 +101,9 @@ interface TurnReport {
   /** The checks that accepted the work. */
   readonly green?: CheckedTree;
   readonly losses?: readonly TestLoss[];
+  readonly findings?: readonly string[];
+  /** For the commit. */
+  readonly message?: string;
 }
 
 /**
@@ -125,16 +134,17 @@ async function runAttempt(turn: TaskAttempt, task: TaskRecord, state: GraphState
   if (!verdict.holds) return refusedReport('implement', joinParts(verdict.why, green.output));
   const named = await turn.checkNamed();
   if (named !== null && !named.passed) return refusedReport('implement', `${named.command}\n${named.output}`);
-  return reviewed(turn, green, { hasHumanReview: state.projectConfig.review !== undefined });
+  return reviewed(turn, green, task, state);
 }
 
 async function reviewed(
   turn: TaskAttempt,
   green: CheckResult,
-  { hasHumanReview }: { readonly hasHumanReview: boolean },
+  task: TaskRecord,
+  state: GraphState,
 ): Promise<Report> {
   const losses = await turn.losses(green);
-  if (losses.length > 0 && !hasHumanReview) {
+  if (losses.length > 0 && state.projectConfig.review === undefined) {
     const words = losses.map(({ path, words }) => `- ${path === null ? '' : `${path}: `}${words}`);
     return refusedReport(
       'implement',
@@ -143,14 +153,18 @@ async function reviewed(
   }
   const review = await turn.review(green, losses);
   if (!review.approved) return refusedReport('review', review.comments);
-  const { evidence } = review;
+  const mayBeOld = task.kind === 'behaviour-kept' || isRework(task, state);
+  const evidence = review.evidence && (await turn.judgeEvidence(review.evidence, mayBeOld));
+  const { findings, message } = turn;
   return {
     passed: true,
     action: turn.action,
-    observation: turn.documented,
+    observation: joinParts(turn.documented, ...findings),
     ...(evidence && { evidence }),
     ...(turn.green && { green: turn.green }),
     ...(losses.length > 0 && { losses }),
+    ...(findings.length > 0 && { findings }),
+    ...(message !== '' && { message }),
   };
 }
 
@@ -165,7 +179,7 @@ type Begin = (turn: TaskAttempt, task: TaskRecord, state: GraphState) => Promise
 const BEGIN: Readonly<Record<NonNullable<TaskRecord['kind']>, Begin>> = {
   'test-first': testFirst,
   'behaviour-kept': behaviourKept,
-  'checked-by': (turn, task, state) => implemented(turn, isRework(task, state), null),
+  'checked-by': checkedBy,
 };
 
 async function testFirst(turn: TaskAttempt, task: TaskRecord, state: GraphState): Promise<BegunAttempt> {
@@ -188,6 +202,12 @@ async function behaviourKept(turn: TaskAttempt, task: TaskRecord, state: GraphSt
   if (verdict.holds) return implemented(turn, isRework(task, state), null);
   const why = 'The checks are red before anything is changed: that nothing breaks cannot be shown.';
   return stop(refusedReport('test', `${why}\n${before.output}`));
+}
+
+/** Runs the command before the work, too: a pass there shows that it proves little. */
+async function checkedBy(turn: TaskAttempt, task: TaskRecord, state: GraphState): Promise<BegunAttempt> {
+  await turn.checkNamedBefore();
+  return implemented(turn, isRework(task, state), null);
 }
 
 /** @param mayBeNothing - Whether no change can be right: nothing else shows that there was work. */

@@ -1,3 +1,5 @@
+import { formatCheck } from '../checks/CheckSummary.ts';
+import { acceptedMessage, taskCommitMessages } from '../commits/taskCommit.ts';
 import type {
   CheckResult,
   CodeReview,
@@ -10,8 +12,8 @@ import type {
   RunWorkspace,
   TestCase,
 } from '../ports.ts';
-import { isCodeApproved, reviewDecisions, reviewsOf, timesReopened } from '../review/reviewGate.ts';
-import { openWorkspace, singleLine } from '../task/openWorkspace.ts';
+import { isCodeApproved, reviewDecisions, reviewsOf } from '../review/reviewGate.ts';
+import { openWorkspace } from '../task/openWorkspace.ts';
 import { RecordedTree } from '../task/RecordedTree.ts';
 import { scrubbedStep } from '../task/scrubbedStep.ts';
 import { agentLog, appendLog } from '../task/taskBrief.ts';
@@ -23,7 +25,6 @@ import {
   closeEpics,
   isEpicOpen,
   isTaskTerminal,
-  taskLabel,
   withGreenOf,
   withTask,
 } from '../taskStates.ts';
@@ -54,10 +55,17 @@ export function makeVerifyNode(ports: PipelinePorts) {
     const tree = await RecordedTree.left(workspace);
     const result = await checkedBefore(task, tree, ports);
     if (!judgeGreen(state, result).holds) return red(state, task, result.output, ports);
+    await tree.integrated();
+    const { agents, checks } = ports;
+    const words = (): Promise<readonly string[]> =>
+      taskCommitMessages(task, state, { tree, workspace, agents });
+    const messages = await scrubbedStep('message', words, { kind: 'work' });
+    const accepted = await acceptedMessage(messages, tree, { workspace, checks });
+    if ('refusal' in accepted) return red(state, task, accepted.refusal, ports);
+    const { message } = accepted;
     const gitHash = await scrubbedStep(
       'commit',
-      ({ key }) =>
-        workspace.commit({ tree: tree.id, message: taskCommitMessage(task, state, ports), stepKey: key }),
+      ({ key }) => workspace.commit({ tree: tree.id, message, stepKey: key }),
       { kind: 'work' },
     );
     return reviewOrClose(withCompleted(state, task, gitHash), result, ports);
@@ -115,25 +123,6 @@ function closeProject(state: GraphState, tasks: readonly TaskRecord[]): Partial<
   return { tasks, epics, ...(isDone && advance(state, status)) };
 }
 
-function taskCommitMessage(
-  task: TaskRecord,
-  state: GraphState,
-  { agents }: Pick<PipelinePorts, 'agents'>,
-): string {
-  const { taskId, name, evidence = [] } = task;
-  const rework = timesReopened(state, taskId);
-  const title = singleLine(name) || taskLabel(taskId);
-  const subject = rework === 0 ? title : `${title} (rework ${rework})`;
-  const shown = evidence.map(
-    ({ criterion, shownBy }) => `- ${singleLine(criterion)}: ${singleLine(shownBy)}`,
-  );
-  const trailers = [
-    `Devs-Task: ${taskLabel(taskId)} (${taskId})`,
-    `Devs-Agents: ${singleLine(agents.name)} (${agents.provenance})`,
-  ];
-  return [subject, ...(shown.length > 0 ? [shown.join('\n')] : []), trailers.join('\n')].join('\n\n');
-}
-
 /** Of a check's output, in characters: its end says what failed. */
 const OUTPUT_SHOWN = 4_000;
 
@@ -178,7 +167,7 @@ async function checkAgain(
 }
 
 function codeReview(state: GraphState, due: DueReview, check: ReviewedCheck | null): CodeReview {
-  const { subject, range, since } = due;
+  const { subject, range, since, notes = [] } = due;
   return {
     ...subject,
     epicName: state.epics.find(({ epicId }) => epicId === subject.epicId)?.name ?? null,
@@ -189,6 +178,7 @@ function codeReview(state: GraphState, due: DueReview, check: ReviewedCheck | nu
     since,
     check,
     rejections: rejectionsOf(state, subject),
+    ...(notes.length > 0 && { notes }),
   };
 }
 
@@ -204,7 +194,7 @@ function rejectionsOf(state: GraphState, { taskIds }: ReviewSubject): CodeReview
 
 /** A commit that was made anew by a sync is found in the range, under its new id. */
 function taskShown(
-  { taskId, name, gitHash, acceptanceCriteria = [], evidence = [], losses }: TaskRecord,
+  { taskId, name, gitHash, acceptanceCriteria = [], evidence = [], losses, findings }: TaskRecord,
   { range: { commits }, moved = {} }: DueReview,
 ): ReviewedTask {
   const criteria = acceptanceCriteria.map((criterion) => ({
@@ -218,14 +208,16 @@ function taskShown(
     commit: commits.find(({ sha }) => sha === now)?.sha ?? null,
     criteria,
     ...(losses && { losses }),
+    ...(findings && { findings }),
   };
 }
 
-function checkShown({ command, passed, exitCode, output, parts, cases }: CheckResult): ReviewedCheck {
+function checkShown(check: CheckResult): ReviewedCheck {
+  const { command, passed, exitCode, output, parts, cases } = check;
   const counted = (cases ?? []).filter(({ whole }) => whole !== true);
   const count = (state: TestCase['state']): number => counted.filter((each) => each.state === state).length;
   return {
-    ...{ command, passed, exitCode, output: output.slice(-OUTPUT_SHOWN) },
+    ...{ command, summary: formatCheck(check), passed, exitCode, output: output.slice(-OUTPUT_SHOWN) },
     ...(parts && { parts: parts.map(({ name, passed: isPassed }) => ({ name, passed: isPassed })) }),
     ...(counted.length > 0 && {
       cases: { passed: count('passed'), failed: count('failed'), skipped: count('skipped') },
@@ -245,6 +237,7 @@ interface DueReview {
   readonly since: string | null;
   /** Commits of these tasks that a sync made anew: the id on the branch by the one in the state. */
   readonly moved?: Readonly<Record<string, string>>;
+  readonly notes?: readonly string[];
 }
 
 /** The review that is due, by the state and the run's branch; `null` if none is. */
@@ -265,6 +258,7 @@ async function dueReview(state: GraphState, workspace: RunWorkspace): Promise<Du
     subject,
     since: commits.some(({ sha }) => sha === shown) ? (shown ?? null) : null,
     moved,
+    notes: (await workspace.commitNotes?.()) ?? [],
     range: {
       ...changes,
       commits: commits.slice(start + 1).slice(-COMMITS_SHOWN),

@@ -1,6 +1,6 @@
 import type { RetryPolicy } from '@langchain/langgraph';
 import { engineFaultOf } from '../../engine/execution/EngineFaults.ts';
-import type { ErrorCode } from '../../errors/DevsError.ts';
+import { type ErrorCode, isDevsError } from '../../errors/DevsError.ts';
 import type { ErrorKind } from '../types.ts';
 
 const TRANSIENT_CODES: ReadonlySet<string> = new Set([
@@ -98,9 +98,20 @@ export const SURROUNDINGS: ReadonlySet<ErrorCode> = new Set([
   'WORKSPACE_FAILED',
 ]);
 
-/** Whether an error may pass by itself: no fault of the engine or of what the pipeline works with, and transient. */
+/**
+ * Whether a retry can help: the error is transient, and not a fault of the engine or of the surroundings. An agent that has
+ * waited for its provider is not retried.
+ */
 export function isRetriable(error: unknown): boolean {
-  return engineFaultOf(error, SURROUNDINGS) === null && classifyError(error) === 'transient';
+  const hasWaited = isDevsError(error, 'AGENT_FAILED') && error.context['waitedMs'] !== undefined;
+  return !hasWaited && engineFaultOf(error, SURROUNDINGS) === null && classifyError(error) === 'transient';
+}
+
+/** When a provider takes requests again, where it named an hour; `null` for any other error. */
+export function retryTimeOf(error: unknown): Date | null {
+  if (!isDevsError(error, 'AGENT_FAILED')) return null;
+  const at = new Date(error.context['retryAt'] ?? Number.NaN);
+  return Number.isNaN(at.getTime()) ? null : at;
 }
 
 /**

@@ -6,6 +6,7 @@ import type {
   CheckResult,
   FileEdit,
   OfferedChecks,
+  ReadPassage,
   Rescue,
   RunWorkspace,
   WorkResult,
@@ -21,6 +22,8 @@ interface EditedTree {
   readonly removed?: readonly string[];
   readonly putBack?: readonly string[];
   readonly wrongTest?: string;
+  readonly read?: readonly ReadPassage[];
+  readonly message?: string;
 }
 
 /** The result of an agent's edit. */
@@ -34,6 +37,9 @@ export interface AgentEdit {
   readonly putBack: readonly string[];
   /** Why it finds the task's test wrong. */
   readonly wrongTest: string | null;
+  readonly read: readonly ReadPassage[];
+  /** The agent's commit message, or an empty text. */
+  readonly message: string;
 }
 
 /** The result of a check, and its tree. */
@@ -43,6 +49,12 @@ export interface CheckOfTree extends CheckResult {
 }
 
 export type RunCheck = (request: CheckRequest) => Promise<CheckResult>;
+
+/** Passages that are recorded of one stage. */
+const MAX_READ = 40;
+
+/** Characters of an agent's commit message. */
+const MAX_MESSAGE = 8_000;
 
 /** Costs time on this machine, and no money. */
 const WORK = { kind: 'work' } as const;
@@ -127,17 +139,23 @@ export class RecordedTree {
     const edited = await scrubbedStep(name, async (call): Promise<EditedTree> => {
       await this.#restore();
       const offered = this.#offered(name, offer, kept);
-      const { files, summary, wrongTest } = await propose(call, offered);
+      const { files, summary, wrongTest, read, message } = await propose(call, offered);
       await offered?.end();
       call.signal.throwIfAborted(); // an agent may not care; then the folder is another drive's by now
       await this.#workspace.apply(files);
       const made = await this.#settle(before, await this.#workspace.snapshot(), kept);
-      return { summary, ...made, ...(wrongTest !== undefined && { wrongTest }) };
+      return {
+        summary,
+        ...made,
+        ...(wrongTest !== undefined && { wrongTest }),
+        ...(read !== undefined && read.length > 0 && { read: read.slice(0, MAX_READ) }),
+        ...(message !== undefined && { message: message.slice(0, MAX_MESSAGE) }),
+      };
     });
-    const { tree, summary, removed = [], putBack = [], wrongTest = '' } = edited;
+    const { tree, summary, removed = [], putBack = [], wrongTest = '', read = [], message = '' } = edited;
     this.#tree = tree;
     const changed = edited.changed ?? (await this.#differing(before, tree));
-    return { summary, changed, removed, putBack, wrongTest: wrongTest.trim() || null };
+    return { summary, changed, removed, putBack, wrongTest: wrongTest.trim() || null, read, message };
   }
 
   /** Puts files of the engine's own into the tree. */

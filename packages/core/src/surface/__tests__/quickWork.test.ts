@@ -58,11 +58,20 @@ describe('small work', () => {
     expect(task?.description).toBe(brief);
   });
 
+  test('has the review of its code as it is asked for: by a policy, or not at all', async ({ dbPath }) => {
+    const { devs } = await open(dbPath);
+    const auto = await devs.start({ id: 'auto', brief: BRIEF, quick: {}, gates: { review: 'auto' } });
+    expect(await auto.resume()).toMatchObject({ status: 'completed' });
+    const none = await devs.start({ id: 'none', brief: BRIEF, quick: {}, review: 'none' });
+    expect(await none.resume()).toMatchObject({ status: 'completed' });
+    expect([(await auto.status()).review?.approved, (await none.status()).review]).toEqual([1, null]);
+  });
+
   test.for<Partial<StartOptions>>([
     { documents: [PRD] },
     { tasks: aPlan(1) },
     { gates: { design: 'auto' } },
-    { review: 'epic' },
+    { gates: { dag: 'human' } },
   ])('brings its own of what it does not take: %j', async (more, { dbPath }) => {
     const { devs } = await open(dbPath);
     await expect(devs.start({ brief: BRIEF, quick: {}, ...more })).rejects.toThrow(TypeError);
