@@ -116,7 +116,7 @@ export function formatConfig(config: ProjectConfig): readonly string[] {
       formatEnvironment(environment, `${JSON.stringify(name)} reads`),
     ),
     `starts:   ${formatRepository(repository)}`,
-    ...formatCredentials(git),
+    ...formatGit(git),
     `research: ${research ? 'before the design' : 'none'}`,
     `secrets:  ${formatSecretsMode(secrets?.mask)}`,
     `budget:   ${budget === undefined ? 'none' : JSON.stringify(budget)}`,
@@ -130,8 +130,11 @@ function formatRepository(repository: ProjectConfig['repository']): string {
   return repository ? 'from the checked-out commit, if this is a repository' : 'with an empty folder';
 }
 
-const formatCredentials = (git: ProjectConfig['git']): readonly string[] =>
-  git?.credentials === true ? ['git:      uses your credential helpers, askpass and ssh command'] : [];
+const formatGit = (git: ProjectConfig['git']): readonly string[] => [
+  ...(git?.credentials === true ? ['git:      uses your credential helpers, askpass and ssh command'] : []),
+  ...(git?.sign === true ? ['git:      signs commits with the program and key of your configuration'] : []),
+  ...(git?.hooks === true ? ['git:      runs pre-commit and commit-msg of the repository with the checks'] : []),
+];
 
 const formatSecretsMode = (mask: 'precise' | 'broad' = 'precise'): string =>
   `masked in the state by their format${mask === 'broad' ? ' and by the name next to them' : ''}`;
