@@ -16,7 +16,7 @@ const NAMED = /(?<![\w./-])docs\/[\w/-]+\.md\b/g;
 /** Examples of the files of a user. */
 const OF_A_USER = ['docs/PRD.md', 'docs/ui-ux.md', 'docs/architecture.md'];
 const PAGE_WORDS = 1500;
-const GUIDE_WORDS = 24_700;
+const GUIDE_WORDS = 28_000;
 
 const anchors = new Map();
 

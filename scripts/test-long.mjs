@@ -45,6 +45,12 @@ const LONG = [
     'folders that git reads the changed files of, beside all of them',
   ],
   ['checkouts', { DEVS_CHECKOUTS: 200 }, 'HeldFile', 'run files that processes take from each other'],
+  [
+    'soak',
+    { DEVS_SOAK_SECONDS: 1800 },
+    'soak/soak.test',
+    '30 minutes of 2 runs a second with a retention of one minute: memory, tables and dead rows stay flat',
+  ],
   ['adoptions', { DEVS_ADOPTIONS: 200 }, 'adopt.test', 'changes of agents and a person, adopted'],
   [
     'upgrades',

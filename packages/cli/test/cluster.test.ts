@@ -19,11 +19,16 @@ const documentOf = <T>({ stdout }: { readonly stdout: string }): T => JSON.parse
 describe('devs migrate', () => {
   test('makes the schema, and leaves one that is there', async ({ dir }) => {
     const made = await callMain(dir, ['migrate', '--db', server.url, '--schema', 'made']);
-    expect(made, made.stderr).toMatchObject({ exitCode: 0, stdout: 'schema made: made, version 8\n' });
+    expect(made, made.stderr).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(/^schema made: made, version \d+\n$/),
+    });
     const again = await callMain(dir, ['migrate', '--schema', 'made', '--json'], {
       env: { DEVS_DATABASE_URL: server.url },
     });
-    expect(documentOf(again)).toEqual({ schema: 'made', before: 8, version: 8, labelled: 0, unreadable: [] });
+    const { before, version, ...rest } = documentOf<Record<string, unknown>>(again);
+    expect(rest).toEqual({ schema: 'made', labelled: 0, unreadable: [] });
+    expect(before).toBe(version);
   });
 
   test('makes older runs searchable, and names one that it cannot read', async ({ dir }) => {
@@ -35,7 +40,7 @@ describe('devs migrate', () => {
     expect(called).toMatchObject({
       exitCode: 0,
       stdout: expect.stringMatching(
-        /^schema older: up to date, version 8\nskipped run "spoilt", its file cannot be read: The data of run/,
+        /^schema older: up to date, version \d+\nskipped run "spoilt", its file cannot be read: The data of run/,
       ),
       stderr: 'runs made searchable: 2 of 2\n',
     });
@@ -46,7 +51,7 @@ describe('devs migrate', () => {
     expect(printed, printed.stderr).toMatchObject({ exitCode: 0, stderr: '' });
     await query(server.url, printed.stdout);
     const checked = await callMain(dir, ['migrate', '--db', server.url, '--schema', 'printed']);
-    expect(checked.stdout).toBe('schema printed: up to date, version 8\n');
+    expect(checked.stdout).toMatch(/^schema printed: up to date, version \d+\n$/);
   });
 });
 

@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, vi } from 'vitest';
 import { moduleFile, programFile } from '../../core/test/support/programFile.ts';
@@ -19,7 +22,53 @@ afterAll(async () => {
   await server.stop();
 });
 
+/** Arguments of the worker, as the Dockerfile and the manifest have them. */
+const wordsIn = (text: string, before: RegExp): readonly string[] =>
+  JSON.parse(before.exec(text)?.[1] ?? '[]') as readonly string[];
+
+const fileOf = (name: string): string => readFileSync(example(name), 'utf8');
+
 describe('examples/cluster', () => {
+  test('has an image, a compose file and a manifest whose command starts, and whose probes and times are its own', async ({
+    dir,
+  }) => {
+    const [image, compose, manifest] = ['Dockerfile', 'compose.yaml', 'kubernetes.yaml'].map(fileOf);
+    const words = wordsIn(image ?? '', /^CMD (\[.*\])$/m);
+    expect(wordsIn(manifest ?? '', /^ +args: (\["worker".*\])$/m).slice(0, words.length)).toEqual(words);
+    const drainSeconds = Number(words[words.indexOf('--drain-ms') + 1]) / 1000;
+    expect(Number(/terminationGracePeriodSeconds: (\d+)/.exec(manifest ?? '')?.[1])).toBeGreaterThan(
+      drainSeconds + 3,
+    );
+    expect(Number(/stop_grace_period: (\d+)s/.exec(compose ?? '')?.[1])).toBeGreaterThan(drainSeconds + 3);
+    const port = Number(words[words.indexOf('--health-port') + 1]);
+    expect([manifest, compose, image].map((text) => text?.includes(String(port)))).toEqual([
+      true,
+      true,
+      true,
+    ]);
+
+    const devs = (...argv: string[]) => callMain(dir, argv, { env: { DEVS_DATABASE_URL: server.url } });
+    expect(await devs(...wordsIn(manifest ?? '', /^ +args: (\["migrate"\])$/m))).toMatchObject({
+      exitCode: 0,
+    });
+    const typed = words.map((word) =>
+      word === './app.js' ? moduleFile(example('app.js')) : word === String(port) ? '0' : word,
+    );
+    const worker = startBin(dir, [...typed, '--json']);
+    onTestFinished(() => void worker.child.kill('SIGKILL'));
+    let healthPort = 0;
+    for await (const line of createInterface({ input: worker.child.stdout as Readable })) {
+      healthPort = (JSON.parse(line) as { readonly healthPort?: number }).healthPort ?? 0;
+      if (healthPort > 0) break;
+    }
+    worker.child.stdout?.resume(); // or its end would not be seen
+    const paths = [...(manifest ?? '').matchAll(/path: (\/\w+)/g)].map(([, path]) => path);
+    expect(paths).toEqual(['/livez', '/livez', '/readyz']);
+    for (const path of paths) expect((await fetch(`http://127.0.0.1:${healthPort}${path}`)).status).toBe(200);
+    worker.child.kill('SIGTERM');
+    expect(await worker.ended).toMatchObject({ exitCode: 0 });
+  });
+
   test('does what its page says: a run waits, is answered, and ends for who waits for it', async ({
     dir,
   }) => {

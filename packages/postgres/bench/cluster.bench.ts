@@ -1,4 +1,4 @@
-// `pnpm bench:cluster [--quick] [--json] [--only steps|runs|waiting|takeover]`: runs in a cluster beside a local file, LangGraph's
+// `pnpm bench:cluster [--quick] [--json] [--minutes 15] [--only steps|runs|waiting|takeover]`: runs in a cluster beside a local file, LangGraph's
 // own saver for PostgreSQL and DBOS, interleaved in one process; runs that wait; what a kill costs. See docs/internals/benchmarks.md.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
@@ -15,17 +15,35 @@ import { takeovers } from './cluster/takeovers.ts';
 import { waiting } from './cluster/waiting.ts';
 
 const PARTS = ['steps', 'runs', 'waiting', 'takeover'] as const;
+type Part = (typeof PARTS)[number];
 
-const { quick, json, only } = parseArgs({
+/** Of the whole time: what has fewer rounds then has medians of fewer. */
+const SHARES: Readonly<Record<Part, number>> = { steps: 7, runs: 4, waiting: 3, takeover: 1 };
+
+const { quick, json, only, minutes } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     only: { type: 'string' },
+    minutes: { type: 'string', default: '15' },
   },
 }).values;
+if (!(Number(minutes) > 0)) throw new RangeError(`--minutes: expected a number above 0, got ${minutes}.`);
 if (only !== undefined && !(PARTS as readonly string[]).includes(only))
   throw new RangeError(`--only: expected ${PARTS.join(', ')}, got ${only}.`);
-const wants = (part: (typeof PARTS)[number]): boolean => only === undefined || only === part;
+const wants = (part: Part): boolean => only === undefined || only === part;
+const wanted = PARTS.filter(wants);
+/** On stderr: what `--json` prints is one document. */
+const tell = (line: string): void => console.error(line);
+
+/** Until when a part may begin something. */
+const untilOf = (part: Part): number =>
+  performance.now() +
+  (Number(minutes) * 60_000 * SHARES[part]) / wanted.reduce((sum, each) => sum + SHARES[each], 0);
+
+tell(`at most about ${minutes} minutes:`);
+for (const part of wanted)
+  tell(`  ${part}: ${((untilOf(part) - performance.now()) / 60_000).toFixed(1)} min`);
 
 const dir = mkdtempSync(join(process.env['DEVS_BENCH_DIR'] ?? tmpdir(), 'devs-cluster-'));
 const server = await startPostgres({ settings: { fsync: 'on', shared_buffers: '256MB' } });
@@ -35,9 +53,11 @@ const place = { url: server.url, dir };
 async function steps() {
   const [rounds, runs, length] = quick ? [3, 20, 30] : [7, 20, 60];
   const figures: { calls: boolean; keepers: readonly KeeperFigures[] }[] = [];
+  const end = untilOf('steps');
   for (const calls of [false, true]) {
+    const until = calls ? end : (performance.now() + end) / 2;
     loads.push(loadavg()[0] ?? Number.NaN);
-    const laps = await race({ steps: length, calls }, { ...place, rounds, runs });
+    const laps = await race({ steps: length, calls }, { ...place, rounds, runs, until, tell });
     figures.push({ calls, keepers: figuresOf(laps) });
   }
   return { length, figures, bytes: round(await bytesPerStep(place, length), 0) };
@@ -47,11 +67,25 @@ let said: Said = {};
 try {
   const stopDbos = wants('steps') || wants('runs') ? await startDbos(server.url) : async () => undefined;
   if (wants('steps')) said = { ...said, steps: await steps() };
-  if (wants('runs')) said = { ...said, runs: await perRuns(place, quick ? [1, 10] : [1, 3, 10, 30]) };
+  if (wants('runs'))
+    said = {
+      ...said,
+      runs: await perRuns(place, quick ? [1, 10] : [1, 3, 10, 30], { until: untilOf('runs'), tell }),
+    };
   await stopDbos();
   if (wants('waiting'))
-    said = { ...said, waiting: await waiting(place, quick ? [100, 1000] : [100, 1000, 10_000]) };
-  if (wants('takeover')) said = { ...said, takeover: await takeovers(place, quick ? 5 : 40) };
+    said = {
+      ...said,
+      waiting: await waiting(place, quick ? [100, 1000] : [100, 1000, 10_000], {
+        until: untilOf('waiting'),
+        tell,
+      }),
+    };
+  if (wants('takeover'))
+    said = {
+      ...said,
+      takeover: await takeovers(place, quick ? 5 : 40, { until: untilOf('takeover'), tell }),
+    };
 } finally {
   await server.stop();
   rmSync(dir, { recursive: true, force: true });

@@ -1,19 +1,16 @@
 import { DevsError } from '@devs/core';
 import type { Pool } from 'pg';
-import {
-  ClusterView,
-  type QueueLine,
-  type TenantLine,
-  tenantLines,
-  type WorkerLine,
-} from './cluster/ClusterView.ts';
+import { ClusterView, type QueueLine, type TenantLine, type WorkerLine } from './cluster/ClusterView.ts';
+import { type RunStanding, readStanding } from './cluster/RunStanding.ts';
 import { FileTemplates } from './files/FileTemplates.ts';
 import { MAX_FILE_BYTES, plainCodecs, type RunCodecs, RunFiles, requireFileLimit } from './files/RunFiles.ts';
 import { BossJobs, type DeadLetter } from './jobs/BossJobs.ts';
 import { findSchema, openSchema, reaching } from './openSchema.ts';
-import { requireSchema, serverOf } from './options.ts';
+import { requireSchema, requireTenant, serverOf } from './options.ts';
+import { type EndedRunFilter, EndedRuns, type RemovedRuns } from './rows/EndedRuns.ts';
 import { LabelBackfill, type LabelProgress, type UnreadableRun } from './rows/LabelBackfill.ts';
 import { Leases } from './rows/Leases.ts';
+import { type StoppedRunFilter, StoppedRuns } from './rows/StoppedRuns.ts';
 import { SCHEMA_STEPS } from './schema.ts';
 import { type AwayWait, isStarting } from './server/faults.ts';
 import { CONNECTION, poolOf } from './server/pool.ts';
@@ -108,15 +105,25 @@ export class ClusterAdmin {
   }
 
   /**
-   * Returns queues, tenants and dead letters. @throws DevsError `STATE_IO`; `CONFIG_INVALID` if the tables are missing,
+   * Returns queues, tenants and dead letters, of all tenants or of one. @throws DevsError `STATE_IO`; `CONFIG_INVALID` if the tables are missing,
    * old or unreadable; as all methods below.
    */
-  async queue(): Promise<ClusterQueue> {
+  async queue({ tenant }: { readonly tenant?: string | undefined } = {}): Promise<ClusterQueue> {
+    const wanted = tenant === undefined ? null : requireTenant(tenant);
     await this.#open(false);
+    const view = new ClusterView(this.#tables);
+    const letters = await this.#jobs.deadLetters();
+    const ofTenant =
+      wanted === null
+        ? null
+        : await view.ofTenant(
+            wanted,
+            letters.map(({ threadId }) => threadId),
+          );
     return {
-      queues: await new ClusterView(this.#tables).queues(),
-      tenants: await tenantLines(this.#tables),
-      deadLetters: await this.#jobs.deadLetters(),
+      queues: await view.queues(wanted),
+      tenants: await view.tenants(wanted),
+      deadLetters: letters.filter(({ threadId }) => ofTenant?.has(threadId) ?? true),
     };
   }
 
@@ -127,7 +134,7 @@ export class ClusterAdmin {
 
   async tenants(): Promise<readonly TenantLine[]> {
     await this.#open(false);
-    return tenantLines(this.#tables);
+    return new ClusterView(this.#tables).tenants();
   }
 
   /** Limits the runs of a tenant that execute at the same time; `null` removes the limit. */
@@ -148,6 +155,31 @@ export class ClusterAdmin {
     if (id !== null && wanted.length === 0) throw notGivenUp(id);
     await new Leases(this.#tables, this.#jobs).redrive(wanted);
     return wanted.map(({ threadId }) => threadId);
+  }
+
+  /** Returns who has a run, and what it waits for. @throws DevsError `THREAD_NOT_FOUND` */
+  async why(id: string): Promise<RunStanding> {
+    await this.#open(false);
+    return readStanding(this.#tables, id);
+  }
+
+  /** Executes runs again that failed or were paused, those that match. Recorded steps are not repeated. Returns their ids. */
+  async retry(filter: StoppedRunFilter): Promise<readonly string[]> {
+    if (filter.tenant !== undefined) requireTenant(filter.tenant);
+    await this.#open(false);
+    return new StoppedRuns(this.#tables, this.#jobs).retry(filter);
+  }
+
+  /**
+   * Deletes runs that ended longer ago than `olderThanMs`, in small portions, but for those that something needs: see `retention`
+   * of `postgres`. Their ids are free then.
+   */
+  async removeEnded(filter: EndedRunFilter): Promise<RemovedRuns> {
+    const { olderThanMs, tenant } = filter;
+    if (!(olderThanMs >= 0)) throw new RangeError(`olderThanMs: expected milliseconds, got ${olderThanMs}`);
+    if (tenant !== undefined) requireTenant(tenant);
+    await this.#open(false);
+    return new EndedRuns(this.#tables, this.#jobs).remove(filter);
   }
 
   async close(): Promise<void> {

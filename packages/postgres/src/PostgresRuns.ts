@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DevsError, type Runs } from '@devs/core';
+import { DevsError, isDevsError, type Runs } from '@devs/core';
 import { type NewRun, type RunFileView, type RunSignal, runFile } from '@devs/core/internal';
 import { assertFileFits, type LookedAtFiles, type RunAtOnce, type RunFiles } from './files/RunFiles.ts';
 import { HeldFile, type WorkingCopies } from './held/HeldFile.ts';
@@ -114,11 +114,21 @@ export class PostgresRuns implements Runs, DrivenRuns {
   }
 
   async open(id: string): Promise<RunFileView> {
-    return (await this.#look(id, null)) ?? unknown(id);
+    return (await this.#known(id, this.#look(id, null))) ?? unknown(id);
   }
 
   reopen(id: string, at: string): Promise<RunFileView | null> {
-    return this.#look(id, at);
+    return this.#known(id, this.#look(id, at));
+  }
+
+  /** Says of an unknown run that it was there. */
+  async #known<T>(id: string, asked: Promise<T>): Promise<T> {
+    try {
+      return await asked;
+    } catch (error) {
+      if (!isDevsError(error, 'THREAD_NOT_FOUND')) throw error;
+      throw (await this.#parts.driving.ended.notKept(id)) ?? error;
+    }
   }
 
   async #look(id: string, before: string | null): Promise<RunFileView | null> {
@@ -145,7 +155,7 @@ export class PostgresRuns implements Runs, DrivenRuns {
   async hold(id: string): Promise<HeldPostgresRun> {
     const held = await this.take(id);
     if (typeof held === 'object') return held;
-    throw notHeld(id, held);
+    return this.#known(id, Promise.reject(notHeld(id, held)));
   }
 
   /**
@@ -219,7 +229,8 @@ export class PostgresRuns implements Runs, DrivenRuns {
   ): ReturnType<Runs['updateMetadata']> {
     await this.#parts.ready();
     const { lists } = this.#parts;
-    return ((await lists.updateMetadata(id, patch)) ? await lists.get(id) : null) ?? unknown(id);
+    const updated = (await lists.updateMetadata(id, patch)) ? await lists.get(id) : null;
+    return updated ?? this.#known(id, Promise.reject(unknownRun(id)));
   }
 
   async indexed(ids: readonly string[]): ReturnType<Runs['indexed']> {
@@ -304,16 +315,19 @@ function markWalMode(file: Uint8Array): Uint8Array {
   return bytes;
 }
 
-function unknown(id: string): never {
-  throw new DevsError(`There is no run "${id}".`, {
+const unknownRun = (id: string): DevsError =>
+  new DevsError(`There is no run "${id}".`, {
     code: 'THREAD_NOT_FOUND',
     remedy: 'List the runs to find the right id.',
     context: { threadId: id },
   });
+
+function unknown(id: string): never {
+  throw unknownRun(id);
 }
 
 function notHeld(id: string, why: NotClaimed): DevsError {
-  if (why === 'unknown') return unknown(id);
+  if (why === 'unknown') return unknownRun(id);
   if (why === 'newer') {
     return new DevsError(`The file of run "${id}" was written by a newer release.`, {
       code: 'SCHEMA_TOO_NEW',

@@ -9,5 +9,6 @@ export { jobsSql } from './jobs/BossJobs.ts';
 export { requireTenant } from './options.ts';
 export type { PostgresRuns } from './PostgresRuns.ts';
 export { type PostgresOptions, postgres } from './postgres.ts';
+export { rowSecuritySql } from './rows/tenantPolicies.ts';
 export { rightsSql, schemaSql } from './schema.ts';
 export type { Worker, WorkerEvent, WorkerOptions } from './worker/Worker.ts';

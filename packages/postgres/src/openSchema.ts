@@ -16,6 +16,8 @@ export interface SchemaToOpen {
 interface FoundSchema {
   /** 0: the tables are missing. */
   readonly version: number;
+  /** Of the oldest release that works with them. */
+  readonly oldest: number;
   readonly hasJobs: boolean;
 }
 
@@ -51,7 +53,7 @@ async function openOnce(pool: Pool, { schema, migrates }: SchemaToOpen): Promise
   try {
     await assertDurable(client);
     const found = await findSchema(client, schema);
-    if (found.version > SCHEMA_STEPS) throw tooNew(schema);
+    if (found.version > SCHEMA_STEPS && found.oldest > SCHEMA_STEPS) throw tooNew(schema);
     if (found.version < SCHEMA_STEPS || !found.hasJobs) {
       if (!migrates) throw schemaMissing(schema, found);
       await migrateSchema(client, schema);
@@ -82,10 +84,12 @@ export async function findSchema(client: ClientBase | Pool, schema: string): Pro
     [`${quoteIdentifier(schema)}.schema_version`, `${quoteIdentifier(bossSchema(schema))}.version`],
   );
   const [{ has_tables: hasTables, has_jobs: hasJobs } = { has_tables: false, has_jobs: false }] = rows;
-  if (!hasTables) return { version: 0, hasJobs };
-  const sql = `SELECT version FROM ${quoteIdentifier(schema)}.schema_version`;
-  const versions = await client.query<{ version: number }>(sql);
-  return { version: versions.rows[0]?.version ?? 0, hasJobs };
+  if (!hasTables) return { version: 0, oldest: 0, hasJobs };
+  // Tables of releases before the column have none.
+  const sql = `SELECT version, (to_jsonb(v) ->> 'oldest')::int AS oldest FROM ${quoteIdentifier(schema)}.schema_version v`;
+  const versions = await client.query<{ version: number; oldest: number | null }>(sql);
+  const [{ version, oldest } = { version: 0, oldest: null }] = versions.rows;
+  return { version, oldest: oldest ?? version, hasJobs };
 }
 
 const tooNew = (schema: string): DevsError =>

@@ -27,6 +27,18 @@ export function requireSchema(schema: unknown): string {
   );
 }
 
+const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Milliseconds. @throws RangeError for what is no time of at least a second, or of more than a hundred years. */
+export function requireRetention({ ended }: { readonly ended: string }): number {
+  const [, number = '', unit = ''] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(String(ended)) ?? [];
+  const ms = Number(number) * (UNITS_MS[unit] ?? Number.NaN);
+  if (ms >= 1000 && ms <= 36_525 * 86_400_000) return ms;
+  throw new RangeError(
+    `retention.ended: expected a time such as '30d', '12h' or '90s', got ${String(ended)}`,
+  );
+}
+
 /** @throws DevsError `CONFIG_INVALID` */
 export function requireTenant(tenant: unknown): string {
   const isName = typeof tenant === 'string' && /^(?!\s)[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+(?<!\s)$/u.test(tenant);

@@ -13,8 +13,9 @@ import {
 import { WorkingCopies } from './held/HeldFile.ts';
 import { BossJobs } from './jobs/BossJobs.ts';
 import { openSchema } from './openSchema.ts';
-import { requireSchema, serverOf } from './options.ts';
+import { requireRetention, requireSchema, serverOf } from './options.ts';
 import { PostgresRuns } from './PostgresRuns.ts';
+import { EndedRuns } from './rows/EndedRuns.ts';
 import { GraphQueues } from './rows/GraphQueues.ts';
 import { Leases } from './rows/Leases.ts';
 import { RunLists } from './rows/RunLists.ts';
@@ -52,6 +53,11 @@ export interface PostgresOptions {
   readonly maxFileBytes?: number;
   /** Folder of working copies: a local disk, or memory. @defaultValue the folder of temporary files */
   readonly dir?: string;
+  /**
+   * How long ended runs are kept: a number of ms, s, m, h or d, such as `'30d'`. Workers delete them afterwards, in small
+   * portions; of several workers, the longest time counts. @defaultValue until somebody deletes them
+   */
+  readonly retention?: { readonly ended: string };
 }
 
 /** Of a process: 8 with the direct one. */
@@ -72,9 +78,18 @@ const AWAY_MS = 60_000;
  * ```
  */
 export function postgres(options: string | PostgresOptions): PostgresRuns {
-  const { url, directUrl = url, schema = 'devs', codec = plainCodecs, dir, ...rest } = optionsOf(options);
+  const {
+    url,
+    directUrl = url,
+    schema = 'devs',
+    codec = plainCodecs,
+    dir,
+    retention,
+    ...rest
+  } = optionsOf(options);
   const { migrate = true, awayMs = AWAY_MS, onAway = () => undefined, maxFileBytes = MAX_FILE_BYTES } = rest;
   requireFileLimit(maxFileBytes);
+  const retentionMs = retention === undefined ? null : requireRetention(retention);
   if (!(awayMs >= 0)) throw new RangeError(`awayMs: expected milliseconds, got ${awayMs}`);
   requireSchema(schema);
   const server = serverOf(url);
@@ -115,6 +130,8 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
       jobs,
       meters,
       leases: new Leases(impatient, jobs),
+      ended: new EndedRuns(impatient, jobs),
+      retentionMs,
       graphs: new GraphQueues(impatient),
       view: new ClusterView(impatient),
       insist: (work) => tables.insist(work),

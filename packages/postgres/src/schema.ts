@@ -1,5 +1,6 @@
 // The tables, step by step, and the rights of a role on them.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DevsError } from '@devs/core';
 import type { ClientBase } from 'pg';
 import { bossSchema } from './jobs/BossJobs.ts';
@@ -221,37 +222,139 @@ CREATE TABLE $.schedules (
 );
 CREATE INDEX schedules_due ON $.schedules (graph, next_at);
 `,
+  // Who looks reads what is open, which is little, or the page he wants. How many have ended is counted as they end: rows that
+  // the leader adds up, so that no two ends wait for each other.
+  `
+CREATE INDEX runs_open ON $.runs (status, created_at, run_id) INCLUDE (tenant, queue) WHERE ended_at IS NULL;
+CREATE INDEX runs_open_of_tenant ON $.runs (tenant, status, created_at, run_id) WHERE ended_at IS NULL;
+CREATE INDEX runs_ended ON $.runs (status, created_at, run_id) WHERE ended_at IS NOT NULL;
+CREATE INDEX runs_ended_of_tenant ON $.runs (tenant, status, created_at, run_id) WHERE ended_at IS NOT NULL;
+CREATE INDEX runs_of_graph ON $.runs (left(fingerprint, 16), created_at, run_id);
+CREATE INDEX runs_by_change ON $.runs (updated_at);
+DROP INDEX $.runs_by_tenant;
+
+CREATE TABLE $.run_counts (
+  tenant text NOT NULL,
+  status text NOT NULL,
+  n bigint NOT NULL
+) WITH (autovacuum_vacuum_scale_factor = 0.02);
+
+CREATE FUNCTION $.count_ended() RETURNS trigger LANGUAGE plpgsql AS '
+BEGIN
+  IF TG_OP <> ''INSERT'' AND OLD.ended_at IS NOT NULL THEN
+    INSERT INTO $.run_counts (tenant, status, n) VALUES (OLD.tenant, OLD.status, -1);
+  END IF;
+  IF TG_OP <> ''DELETE'' AND NEW.ended_at IS NOT NULL THEN
+    INSERT INTO $.run_counts (tenant, status, n) VALUES (NEW.tenant, NEW.status, 1);
+  END IF;
+  RETURN NULL;
+END';
+CREATE FUNCTION $.count_none() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN DELETE FROM $.run_counts; RETURN NULL; END';
+
+CREATE TRIGGER counted_new AFTER INSERT ON $.runs FOR EACH ROW WHEN (NEW.ended_at IS NOT NULL)
+  EXECUTE FUNCTION $.count_ended();
+CREATE TRIGGER counted AFTER UPDATE ON $.runs FOR EACH ROW WHEN (
+  (OLD.ended_at IS NULL) <> (NEW.ended_at IS NULL) OR (NEW.ended_at IS NOT NULL AND OLD.status <> NEW.status)
+) EXECUTE FUNCTION $.count_ended();
+CREATE TRIGGER counted_gone AFTER DELETE ON $.runs FOR EACH ROW WHEN (OLD.ended_at IS NOT NULL)
+  EXECUTE FUNCTION $.count_ended();
+CREATE TRIGGER counted_none AFTER TRUNCATE ON $.runs FOR EACH STATEMENT EXECUTE FUNCTION $.count_none();
+
+-- What has ended is deleted after some time, if a worker says so: its id is known for as long again.
+ALTER TABLE $.runs ADD COLUMN open_children integer NOT NULL DEFAULT 0;
+ALTER TABLE $.workers ADD COLUMN retention_ms bigint;
+CREATE INDEX runs_by_end ON $.runs (ended_at, run_id) WHERE ended_at IS NOT NULL;
+CREATE TABLE $.runs_not_kept (
+  run_id text COLLATE "C" PRIMARY KEY,
+  forget_at timestamptz NOT NULL
+) WITH (autovacuum_vacuum_scale_factor = 0.02);
+CREATE INDEX runs_not_kept_until ON $.runs_not_kept (forget_at);
+
+INSERT INTO $.run_counts (tenant, status, n)
+  SELECT tenant, status, count(*) FROM $.runs WHERE ended_at IS NOT NULL GROUP BY tenant, status;
+`,
 ];
 
 /** How many steps this release has. */
 export const SCHEMA_STEPS = STEPS.length;
 
+/**
+ * Steps of the oldest release that works with these tables. Earlier ones than this do not ask. A release whose steps older workers
+ * can work with leaves the number as it is; one whose steps they cannot sets it to its own.
+ */
+const OLDEST_STEPS = STEPS.length;
+
+/** Says in the tables which releases work with them. */
+const oldestSql = (name: string): string => `
+ALTER TABLE ${name}.schema_version ADD COLUMN IF NOT EXISTS oldest integer NOT NULL DEFAULT ${OLDEST_STEPS};
+UPDATE ${name}.schema_version SET oldest = ${OLDEST_STEPS}`;
+
 /** Of the migrations of one schema, among all sessions of the server. */
 const LOCK = 0x64657673;
 
-/** Returns the SQL that `migrate` executes on an empty schema. */
-export function schemaSql(schema: string): string {
+/**
+ * Returns the SQL that `migrate` executes on an empty schema.
+ *
+ * @param steps - Of an older release.
+ */
+export function schemaSql(schema: string, steps: number = STEPS.length): string {
   const name = quoteIdentifier(schema);
-  const version = `CREATE TABLE ${name}.schema_version (version integer NOT NULL);\nINSERT INTO ${name}.schema_version VALUES (${STEPS.length});`;
-  return [`CREATE SCHEMA ${name};`, ...STEPS.map((step) => step.replaceAll('$', name)), version].join('\n');
+  const version = `CREATE TABLE ${name}.schema_version (version integer NOT NULL);\nINSERT INTO ${name}.schema_version VALUES (${steps});${steps === STEPS.length ? `${oldestSql(name)};` : ''}`;
+  const made = STEPS.slice(0, steps).map((step) => step.replaceAll('$', name));
+  return [`CREATE SCHEMA ${name};`, ...made, version].join('\n');
 }
 
-/** Brings the schema up to this release's; several may try at the same time. */
+/** How long a step waits for a lock, ms: who comes after it waits behind it. */
+const LOCK_MS = 2000;
+/** Between two tries, and how many there are. */
+const [LOCK_GAP_MS, LOCK_TRIES] = [1000, 20];
+
+/**
+ * Brings the schema up to this release's, one step after the other; several may try at the same time, and workers of an older
+ * release may execute runs meanwhile.
+ *
+ * @throws DevsError `STATE_BUSY` where transactions of others keep a table locked: what was done until then stays.
+ */
 export async function migrateSchema(client: ClientBase, schema: string): Promise<void> {
+  for (let tries = 1; ; ) {
+    try {
+      if (await migrateStep(client, schema)) return;
+    } catch (error) {
+      if (Reflect.get(Object(error), 'code') !== '55P03') throw error;
+      if (tries === LOCK_TRIES) throw lockedTables(schema, error);
+      tries += 1;
+      await sleep(LOCK_GAP_MS);
+    }
+  }
+}
+
+const lockedTables = (schema: string, cause: unknown): DevsError =>
+  new DevsError(`The tables of schema ${schema} are locked by other transactions.`, {
+    code: 'STATE_BUSY',
+    remedy: 'End long transactions (pg_stat_activity lists them), then run devs migrate again.',
+    context: { schema },
+    cause,
+  });
+
+/** Takes the next step, in a transaction of its own. True where there is none. */
+async function migrateStep(client: ClientBase, schema: string): Promise<boolean> {
   const name = quoteIdentifier(schema);
   await client.query(BEGIN);
   try {
     await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
+    await client.query(`SET LOCAL lock_timeout = ${LOCK_MS}`);
     await client.query(`CREATE SCHEMA IF NOT EXISTS ${name}`);
     await client.query(`CREATE TABLE IF NOT EXISTS ${name}.schema_version (version integer NOT NULL)`);
     const { rows } = await client.query<{ version: number }>(`SELECT version FROM ${name}.schema_version`);
     const version = rows[0]?.version ?? 0;
-    for (const step of STEPS.slice(version)) await client.query(step.replaceAll('$', name));
-    if (rows.length === 0)
-      await client.query(`INSERT INTO ${name}.schema_version VALUES ($1)`, [STEPS.length]);
-    else
-      await client.query(`UPDATE ${name}.schema_version SET version = $1 WHERE version < $1`, [STEPS.length]);
+    const step = STEPS[version];
+    if (step !== undefined) await client.query(step.replaceAll('$', name));
+    if (rows.length === 0) await client.query(`INSERT INTO ${name}.schema_version (version) VALUES (0)`);
+    if (step !== undefined)
+      await client.query(`UPDATE ${name}.schema_version SET version = $1`, [version + 1]);
+    if (version + 1 === STEPS.length) await client.query(oldestSql(name));
     await client.query('COMMIT');
+    return version + 1 >= STEPS.length;
   } catch (error) {
     await client.query('ROLLBACK');
     throw error;
@@ -259,10 +362,12 @@ export async function migrateSchema(client: ClientBase, schema: string): Promise
 }
 
 /** What a process that runs runs does to each table; it makes none. */
-const RIGHTS: Readonly<Record<string, readonly string[]>> = {
+export const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   schema_version: ['SELECT'],
   runs: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
   run_labels: ['SELECT', 'INSERT', 'DELETE'],
+  run_counts: ['SELECT', 'INSERT', 'DELETE'],
+  runs_not_kept: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
   gates: ['SELECT', 'INSERT', 'UPDATE'],
   signals: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
   gate_events: ['SELECT', 'INSERT'],

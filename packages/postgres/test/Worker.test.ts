@@ -236,10 +236,14 @@ describe('the health of a worker', () => {
     const [status, text] = await ask(started, '/metrics');
     expect(status).toBe(200);
     for (const { name } of METRICS) expect(text).toContain(`# TYPE ${name} `);
-    for (const line of ['devs_worker_ready 1', 'devs_worker_slots 3', 'devs_runs{status="waiting"}'])
+    for (const line of [
+      'devs_worker_ready 1',
+      'devs_worker_slots 3',
+      'devs_runs{status="waiting",tenant="default"}',
+    ])
       expect(text).toContain(line);
     expect(text).toMatch(/^devs_checkouts_total [1-9]/m);
-    expect(text).toMatch(/^devs_ships_total [1-9]/m);
+    expect(text).toMatch(/^devs_ship_seconds_count [1-9]/m);
   });
 
   test('has a page that lists every metric', () => {

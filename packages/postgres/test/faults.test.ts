@@ -86,6 +86,8 @@ describe('a server that cannot be used is said before anything is done', () => {
   test('the tables are of a newer release', async () => {
     await cluster.runs({ schema: 'later' }).list();
     await cluster.sql('UPDATE later.schema_version SET version = version + 1');
+    expect(await cluster.runs({ schema: 'later' }).list()).toEqual({ runs: [], next: null });
+    await cluster.sql('UPDATE later.schema_version SET oldest = version');
     await expect(cluster.runs({ schema: 'later' }).list()).rejects.toMatchObject({ code: 'SCHEMA_TOO_NEW' });
   });
 });

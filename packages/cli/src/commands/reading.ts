@@ -17,3 +17,4 @@ export { addLog } from './log.ts';
 export { addShow } from './show.ts';
 export { addStatus } from './status.ts';
 export { addUi } from './ui.ts';
+export { addWhy } from './why.ts';

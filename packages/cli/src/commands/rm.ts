@@ -1,45 +1,141 @@
 import { GitWorkspace } from '@devs/agents';
-import { DevsError, type Orchestrator, type Run } from '@devs/core';
+import { DevsError, isDevsError, type Orchestrator, type Run } from '@devs/core';
+import { ENDED_STATUSES } from '@devs/core/internal';
 import type { Command } from 'commander';
 import { REPOSITORY_URL } from '../config/ProjectConfig.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
+import { toMilliseconds } from '../flags/optionValues.ts';
 import { parseSpec, repositoryFor } from '../flags/runSpec.ts';
+import { withAdmin } from '../project/openCluster.ts';
 import { withRuns } from '../project/openProject.ts';
 import { examples, type Session, type Start } from '../project/Session.ts';
 import { repositoryIn } from '../project/specOf.ts';
+import { usageError } from '../usageError.ts';
 
 interface RmOptions {
   readonly force?: boolean;
   readonly by?: string;
+  readonly ended?: true;
+  readonly olderThan?: string;
+  readonly tenant?: string;
 }
 
 export function addRm(program: Command, start: Start): void {
   program
     .command('rm')
     .description('remove a run that has ended: its record, its folder, and its branch if it is merged')
-    .argument('<id>', 'run')
+    .argument('[id]', 'run')
+    .option('--ended', 'remove all runs that ended longer ago than --older-than')
+    .option('--older-than <time>', 'with --ended: time since their end, such as 30d or 12h')
+    .option('--tenant <name>', 'with --ended: only runs of this tenant, in a cluster')
     .option(
       '--force',
       'remove it even if it has not ended, its branch is not merged, or its work exists nowhere else',
     )
     .option('--by <name>', 'your name for the record (default: your user name)')
-    .addHelpText('after', examples('devs rm csv-export', 'devs rm csv-export --force'))
-    .action((id: string, options: RmOptions, command: Command) =>
-      start(command, (session) => rm(id, options, session)),
+    .addHelpText(
+      'after',
+      examples('devs rm csv-export', 'devs rm csv-export --force', 'devs rm --ended --older-than 30d'),
+    )
+    .action((id: string | undefined, options: RmOptions, command: Command) =>
+      start(command, (session) => {
+        if (options.ended === true) return rmEnded(id, options, session);
+        if (options.olderThan === undefined && options.tenant === undefined && id !== undefined)
+          return rm(id, options, session);
+        throw usageError(
+          id === undefined ? 'The run is missing.' : '--older-than and --tenant are options of --ended.',
+          'Name a run, or remove several with --ended --older-than 30d.',
+        );
+      }),
     );
 }
+
+type Removal = Parameters<Orchestrator['remove']>[1];
 
 async function rm(id: string, { force = false, by }: RmOptions, session: Session): Promise<ExitCode> {
   const removal = { by: humanFrom(by), force };
   const removed = await withRuns(session, async (devs) => {
-    if (session.cluster === null) return devs.remove(id, await withFiles(devs, id, removal, session));
+    if (session.cluster === null) return removeHere(devs, id, removal, session);
     if (!force) await devs.view(id, assertElsewhere);
     return devs.remove(id, removal);
   });
   session.out.result(removed, [session.cluster === null ? formatRemoved(removed) : wordsElsewhere(removed)]);
   return EXIT.ok;
 }
+
+/** Many runs: those that must not go are kept, and counted. */
+async function rmEnded(
+  id: string | undefined,
+  { force = false, by, olderThan, tenant }: RmOptions,
+  session: Session,
+): Promise<ExitCode> {
+  if (id !== undefined || olderThan === undefined) {
+    const what = id === undefined ? '--older-than is missing.' : 'A run cannot be combined with --ended.';
+    throw usageError(what, 'Write, for example: devs rm --ended --older-than 30d.');
+  }
+  const olderThanMs = toMilliseconds(olderThan);
+  const removal = { by: humanFrom(by), force };
+  const { removed, kept } =
+    session.cluster === null
+      ? await withRuns(session, (devs) => removeOld(devs, { removal, olderThanMs, tenant }, session))
+      : await withAdmin(session, (admin) =>
+          admin.removeEnded({ olderThanMs, tenant, ...(!force && { exceptGraph: PIPELINE }) }),
+        );
+  const runs = (count: number): string => (count === 1 ? '1 run' : `${count} runs`);
+  session.out.result({ removed, kept }, [
+    `removed ${runs(removed)}`,
+    ...(kept === 0 ? [] : [`kept ${runs(kept)}: their work may exist nowhere else, or something needs them`]),
+  ]);
+  return EXIT.ok;
+}
+
+/** What its workers call the pipeline: what its runs made may be in their files alone. */
+const PIPELINE = 'pipeline';
+
+interface OldRuns {
+  readonly removal: Removal;
+  readonly olderThanMs: number;
+  readonly tenant: string | undefined;
+}
+
+/** In a state file. */
+async function removeOld(
+  devs: Orchestrator,
+  { removal, olderThanMs, tenant }: OldRuns,
+  session: Session,
+): Promise<{ readonly removed: number; readonly kept: number }> {
+  const before = new Date(Date.now() - olderThanMs).toISOString();
+  const old: string[] = [];
+  const page = { status: ENDED_STATUSES, limit: PAGE, ...(tenant !== undefined && { tenant }) };
+  for (let after: string | undefined; ; ) {
+    const runs = await devs.list({ ...page, ...(after !== undefined && { after }) });
+    old.push(...runs.filter(({ endedAt }) => (endedAt ?? before) < before).map(({ id }) => id));
+    if (runs.length < PAGE) break;
+    after = runs.at(-1)?.id;
+  }
+  let kept = 0;
+  for (const id of old) {
+    try {
+      await removeHere(devs, id, removal, session);
+    } catch (error) {
+      if (!isDevsError(error, 'REMOVE_REFUSED') && !isDevsError(error, 'THREAD_BUSY')) throw error;
+      kept += 1;
+    }
+  }
+  return { removed: old.length - kept, kept };
+}
+
+/** Runs of which everything is read at once. */
+const PAGE = 50;
+
+/** And its folder and its branch. */
+const removeHere = async (
+  devs: Orchestrator,
+  id: string,
+  removal: Removal,
+  session: Session,
+): ReturnType<Orchestrator['remove']> => devs.remove(id, await withFiles(devs, id, removal, session));
 
 /** Of a run without a repository that others reach, what it made is in its file alone. */
 async function assertElsewhere(run: Run): Promise<void> {
@@ -57,9 +153,9 @@ async function assertElsewhere(run: Run): Promise<void> {
 async function withFiles(
   devs: Orchestrator,
   id: string,
-  removal: Parameters<Orchestrator['remove']>[1],
+  removal: Removal,
   { dir }: Session,
-): Promise<Parameters<Orchestrator['remove']>[1]> {
+): Promise<Removal> {
   const spec = parseSpec(await (await devs.run(id)).agentsRef());
   const repository = spec === null ? {} : repositoryFor({ ...spec, repository: repositoryIn(dir, spec) });
   return { ...removal, workspace: new GitWorkspace({ dir, ...repository }) };

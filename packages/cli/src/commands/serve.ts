@@ -105,7 +105,7 @@ async function serveUntilStopped(
   try {
     printServing(served, listening.url, session);
     const apps = Object.values(served.apps);
-    const work = { slots, drainMs, healthPort: undefined };
+    const work = { slots, drainMs, healthPort: undefined, build: undefined };
     return await (served.runs === null
       ? workFiles(apps, work, session)
       : workRuns({ apps, runs: served.runs }, work, session));

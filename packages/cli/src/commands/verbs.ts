@@ -75,7 +75,7 @@ const DAILY: readonly Verb[] = [
     load: async () => (await reading()).addStatus,
   },
   {
-    usage: 'rm [options] <id>',
+    usage: 'rm [options] [id]',
     description: 'remove a run that has ended: its record, its folder, and its branch if it is merged',
     load: async () => (await loadWorking()).addRm,
   },
@@ -114,14 +114,19 @@ const ADMIN: readonly Verb[] = [
     load: async () => (await deciding()).addAnswer,
   },
   {
-    usage: 'pause [options] <id>',
+    usage: 'pause [options] [id]',
     description: 'stop a run at its next safe point, or at once',
     load: async () => (await reading()).addPause,
   },
   {
-    usage: 'cancel [options] <id>',
+    usage: 'cancel [options] [id]',
     description: 'cancel a run; calls in flight are aborted',
     load: async () => (await reading()).addCancel,
+  },
+  {
+    usage: 'why <id>',
+    description: 'say who has a run, since when, what it waits for, and what would move it',
+    load: async () => (await reading()).addWhy,
   },
   {
     usage: 'explain <id>',
@@ -227,7 +232,7 @@ const ADMIN: readonly Verb[] = [
     load: async () => (await operating()).addPull,
   },
   {
-    usage: 'queue',
+    usage: 'queue [options]',
     description:
       'show the runs that wait for a worker, per graph and tenant, and the runs that were given up',
     load: async () => (await operating()).addQueue,
@@ -246,6 +251,11 @@ const ADMIN: readonly Verb[] = [
     usage: 'redrive [options] [id]',
     description: 'execute runs again that the workers of a cluster have given up',
     load: async () => (await operating()).addRedrive,
+  },
+  {
+    usage: 'retry [options] [id]',
+    description: 'execute failed or paused runs of a cluster again; recorded steps are not repeated',
+    load: async () => (await operating()).addRetry,
   },
   {
     usage: 'chaos [options]',

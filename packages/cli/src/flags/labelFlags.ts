@@ -10,9 +10,13 @@ export interface LabelFlags {
   readonly metadata?: readonly string[];
   readonly tag?: readonly string[];
   readonly idPrefix?: string;
+  readonly tenant?: string;
 }
 
-type LabelFilter = Pick<NonNullable<Parameters<Orchestrator['list']>[0]>, 'metadata' | 'tags' | 'idPrefix'>;
+type LabelFilter = Pick<
+  NonNullable<Parameters<Orchestrator['list']>[0]>,
+  'metadata' | 'tags' | 'idPrefix' | 'tenant'
+>;
 
 export const withLabelFlags = (command: Command): Command =>
   command
@@ -22,7 +26,8 @@ export const withLabelFlags = (command: Command): Command =>
       collectValues,
     )
     .option('--tag <tag>', 'only runs with this tag; repeatable', collectValues)
-    .option('--id-prefix <text>', 'only runs whose id begins with this text');
+    .option('--id-prefix <text>', 'only runs whose id begins with this text')
+    .option('--tenant <name>', 'only runs of this tenant, in a cluster');
 
 /** Labels of a new run. */
 export const withNewLabelFlags = (command: Command): Command =>
@@ -35,16 +40,21 @@ export const withNewLabelFlags = (command: Command): Command =>
     .option('--tag <tag>', 'tag to find the run; repeatable; recorded with the run', collectValues);
 
 /** Empty without flags. @throws UsageError as {@link labelFilterOf}. */
-export const newLabelsOf = ({ metadata, tag }: Omit<LabelFlags, 'idPrefix'>): Omit<LabelFilter, 'idPrefix'> =>
+export const newLabelsOf = ({
+  metadata,
+  tag,
+}: Omit<LabelFlags, 'idPrefix' | 'tenant'>): Omit<LabelFilter, 'idPrefix' | 'tenant'> =>
   labelFilterOf({ ...(metadata && { metadata }), ...(tag && { tag }) }) ?? {};
 
 /** `null` without flags. @throws UsageError for metadata without a key, or without a JSON scalar. */
-export function labelFilterOf({ metadata = [], tag = [], idPrefix }: LabelFlags): LabelFilter | null {
-  if (metadata.length === 0 && tag.length === 0 && idPrefix === undefined) return null;
+export function labelFilterOf({ metadata = [], tag = [], idPrefix, tenant }: LabelFlags): LabelFilter | null {
+  const isAny = metadata.length === 0 && tag.length === 0 && idPrefix === undefined && tenant === undefined;
+  if (isAny) return null;
   return {
     ...(metadata.length > 0 && { metadata: Object.fromEntries(metadata.map(memberOf)) }),
     ...(tag.length > 0 && { tags: tag }),
     ...(idPrefix !== undefined && { idPrefix }),
+    ...(tenant !== undefined && { tenant }),
   };
 }
 

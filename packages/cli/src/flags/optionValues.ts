@@ -15,14 +15,14 @@ export function toCount(text: string): number {
 }
 
 /** Milliseconds of one unit. */
-const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A length of time on a command line, in milliseconds: `90s`, `30m`, `1.5h`. */
+/** A length of time on a command line, in milliseconds: `90s`, `30m`, `1.5h`, `30d`. */
 export function toMilliseconds(text: string): number {
-  const [, digits, unit = ''] = /^(\d+(?:\.\d+)?)([smh])$/.exec(text.trim()) ?? [];
+  const [, digits, unit = ''] = /^(\d+(?:\.\d+)?)([smhd])$/.exec(text.trim()) ?? [];
   const ms = Math.round(Number(digits) * (UNITS[unit] ?? Number.NaN));
   if (Number.isFinite(ms) && ms > 0) return ms;
-  throw usageError(`"${text}" is not a valid duration.`, 'Use a number with a unit: 90s, 30m or 1.5h.');
+  throw usageError(`"${text}" is not a valid duration.`, 'Use a number with a unit: 90s, 30m, 1.5h or 30d.');
 }
 
 /** Collects the values of an option that may be given more than once. */

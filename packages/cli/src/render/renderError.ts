@@ -56,6 +56,7 @@ const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   STATE_REPLACED: EXIT.stateFile,
   STEP_AMBIGUOUS: EXIT.stateFile,
   STORE_UNSUPPORTED: EXIT.runFailed,
+  NOT_KEPT: EXIT.notFound,
   STREAM_NOT_KEPT: EXIT.notFound,
   SYNC_CONFLICT: EXIT.runFailed,
   THREAD_BUSY: EXIT.busy,

@@ -221,7 +221,7 @@ function scrubbedAnswer(given: SentAnswer) {
 }
 
 /** A part of the list of runs; without any member, all of it. */
-export interface RunListPage extends Pick<LabelFilter, 'metadata' | 'tags' | 'idPrefix'> {
+export interface RunListPage extends Pick<LabelFilter, 'metadata' | 'tags' | 'idPrefix' | 'tenant'> {
   /** These runs, in this order; without the other members. */
   readonly ids?: readonly string[] | undefined;
   /** At most this many, from 1 to 1,000. @defaultValue 50 */

@@ -162,7 +162,10 @@ const REWIND = { by: true, reason: true } satisfies OptionNames<RewindRequest>;
 
 /** Of `Orchestrator`. */
 const METHODS = {
-  list: { ...LABELS, ids: true, status: true, limit: true, after: true } satisfies OptionNames<RunListPage>,
+  list: {
+    ...LABELS,
+    ...{ tenant: true, ids: true, status: true, limit: true, after: true },
+  } satisfies OptionNames<RunListPage>,
   openGates: { ...LABELS, tenant: true, limit: true, after: true } satisfies OptionNames<GateFilter>,
   remove: { by: true, workspace: true, force: true } satisfies OptionNames<Removal>,
   collect: { workspace: true },

@@ -1,6 +1,6 @@
 import { median, round } from '../../../core/bench/state/figures.ts';
 import { KEEPERS, type KeeperName, type Place } from './keepers.ts';
-import { type Lap, type Laps, race } from './race.ts';
+import { type Lap, type Laps, type RaceOptions, race } from './race.ts';
 
 /** Medians of the rounds, of one super-step. */
 export interface Figures {
@@ -58,10 +58,20 @@ function medians(own: readonly Lap[], beside: readonly Lap[]): Figures {
 const LENGTH = 30;
 const ROUNDS = 3;
 
-export async function perRuns(place: Place, counts: readonly number[]): Promise<PerRuns> {
+export async function perRuns(
+  place: Place,
+  counts: readonly number[],
+  { until, tell }: Pick<RaceOptions, 'until' | 'tell'>,
+): Promise<PerRuns> {
   const found: (readonly KeeperFigures[])[] = [];
-  for (const runs of counts)
-    found.push(figuresOf(await race({ steps: LENGTH, calls: true }, { ...place, rounds: ROUNDS, runs })));
+  for (const [at, runs] of counts.entries()) {
+    const share = performance.now() + (until - performance.now()) / (counts.length - at);
+    const laps = await race(
+      { steps: LENGTH, calls: true },
+      { ...place, rounds: ROUNDS, runs, until: share, tell },
+    );
+    found.push(figuresOf(laps));
+  }
   const keepers = KEEPERS.map((keeper) => {
     const its = found
       .flatMap((all) => all.filter((each) => each.keeper === keeper))

@@ -30,6 +30,8 @@ export interface Keeper {
   /** Makes ready what one run begins with: not timed. */
   prepare(id: string): Promise<void>;
   run(id: string): Promise<void>;
+  /** Lets go of what this process holds of a run that has ended, after its lap. */
+  forget(id: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -75,6 +77,8 @@ export async function openKeeper(name: KeeperName, shape: Shape, place: Place): 
   }
 }
 
+const NOTHING = async (): Promise<void> => undefined;
+
 const guards = ({ steps }: Shape) => ({ maxDepth: steps + 1 });
 const callOf = ({ calls }: Shape) => (calls ? recorded : plain);
 
@@ -87,6 +91,7 @@ function cluster(shape: Shape, { url, dir }: Place): Keeper {
   return {
     prepare: (id) => app.start(id, input),
     run: async (id) => assertVisited((await app.run(id)).values, shape),
+    forget: NOTHING,
     close: async () => app.close(),
   };
 }
@@ -100,6 +105,7 @@ function file(shape: Shape, { dir }: Place, synchronous: string): Keeper {
   return {
     prepare: (id) => app.start(id, input),
     run: async (id) => assertVisited((await app.run(id)).values, shape),
+    forget: NOTHING,
     close: async () => {
       app.close();
       db.close();
@@ -124,6 +130,8 @@ function langGraph(
     prepare: async () => undefined,
     run: async (id) =>
       assertVisited(await graph.invoke(input, { ...config, configurable: { thread_id: id } }), shape),
+    // In memory each of its checkpoints has a copy of the whole state: gigabytes, that slow down whoever comes next.
+    forget: async (id) => (checkpointer instanceof MemorySaver ? checkpointer.deleteThread(id) : undefined),
     close,
   };
 }
@@ -137,6 +145,7 @@ function dbos({ steps }: Shape): Keeper {
       const handle = await DBOS.startWorkflow(work, { workflowID: id })(STABLE, steps);
       if ((await handle.getResult()) !== steps) throw new Error('The workflow has not done its steps.');
     },
+    forget: NOTHING,
     close: async () => undefined,
   };
 }

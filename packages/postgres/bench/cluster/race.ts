@@ -20,6 +20,10 @@ export interface RaceOptions extends Place {
   readonly rounds: number;
   /** At the same time, in this process. */
   readonly runs: number;
+  /** No round is begun after this time of `performance.now()`, but for the first two. */
+  readonly until: number;
+  /** Told after each lap. */
+  readonly tell: (line: string) => void;
 }
 
 /**
@@ -28,7 +32,7 @@ export interface RaceOptions extends Place {
  */
 export async function race(
   { steps, calls }: Shape,
-  { rounds, runs, ...place }: RaceOptions,
+  { rounds, runs, until, tell, ...place }: RaceOptions,
 ): Promise<ReadonlyMap<KeeperName, readonly Laps[]>> {
   const laps = new Map<KeeperName, Laps[]>(KEEPERS.map((name) => [name, []]));
   const open = (name: KeeperName, length: number) => openKeeper(name, { steps: length, calls }, place);
@@ -39,11 +43,17 @@ export async function race(
       long: await open(name, 2 * steps),
     })),
   );
-  for (let round = 0; round <= rounds; round += 1) {
+  for (let round = 0; round <= rounds && (round < 2 || performance.now() < until); round += 1) {
     for (const { name, short, long } of keepers) {
+      const from = performance.now();
       const [one, two] = [await lapOf(short, runs, place.url), await lapOf(long, runs, place.url)];
       const per = (lap: Lap): Lap => dividedBy(lap, runs * steps);
       if (round > 0) laps.get(name)?.push({ whole: per(one), further: per(minus(two, one)) });
+      const took = ((performance.now() - from) / 1000).toFixed(1);
+      const memory = Math.round(process.memoryUsage().rss / 1e6);
+      tell(
+        `${calls ? 'steps with a call' : 'steps'}, ${runs} runs, round ${round} of ${rounds}, ${name}: ${took} s, ${memory} MB`,
+      );
     }
   }
   for (const { short, long } of keepers) {
@@ -58,7 +68,9 @@ async function lapOf(keeper: Keeper, runs: number, url: string): Promise<Lap> {
   for (const id of ids) await keeper.prepare(id);
   const before = now(url);
   await Promise.all(ids.map((id) => keeper.run(id)));
-  return since(before, url);
+  const lap = since(before, url);
+  for (const id of ids) await keeper.forget(id);
+  return lap;
 }
 
 const dividedBy = ({ workerCpuMs, serverCpuMs, ms }: Lap, by: number): Lap => ({

@@ -7,6 +7,7 @@ import { Fleet } from '../../test/chaos/Fleet.ts';
 import { type Entry, entriesOf } from '../../test/chaos/ledger.ts';
 import { lifeApp } from '../../test/chaos/life.ts';
 import type { Place } from './keepers.ts';
+import type { WaitingTime } from './waiting.ts';
 
 export interface Takeovers {
   readonly kills: number;
@@ -18,7 +19,11 @@ export interface Takeovers {
 type Begun = Extract<Entry, { readonly is: 'begun' }>;
 
 /** From `kill -9` of the worker that makes a call of a run until another one, which has free slots, makes the next. */
-export async function takeovers({ url, dir }: Place, kills: number): Promise<Takeovers> {
+export async function takeovers(
+  { url, dir }: Place,
+  kills: number,
+  { until, tell }: WaitingTime,
+): Promise<Takeovers> {
   const ledger = join(dir, 'ledger');
   writeFileSync(ledger, '');
   const runs = postgres({ url, dir });
@@ -29,7 +34,7 @@ export async function takeovers({ url, dir }: Place, kills: number): Promise<Tak
     entriesOf(ledger).filter((entry): entry is Begun => entry.is === 'begun' && entry.run === id);
   const times: number[] = [];
   await Promise.all([fleet.add(), fleet.add()]);
-  for (let kill = 0; kill < kills; kill += 1) {
+  for (let kill = 0; kill < kills && (kill === 0 || performance.now() < until); kill += 1) {
     const id = `taken-${kill}`;
     await app.start(id, { run: id });
     while (begunOf(id).length < 2) await sleep(5); // both branches
@@ -40,6 +45,7 @@ export async function takeovers({ url, dir }: Place, kills: number): Promise<Tak
     await fleet.kill(victim);
     const next = (): Begun | undefined => begunOf(id).find(({ pid }) => pid !== holder);
     while (next() === undefined) await sleep(5);
+    tell(`kill ${kill + 1} of ${kills}`);
     times.push((next()?.at ?? Number.NaN) - from);
     await app.cancel(id);
     await fleet.add();
@@ -47,7 +53,7 @@ export async function takeovers({ url, dir }: Place, kills: number): Promise<Tak
   await fleet.end();
   await runs.close();
   return {
-    kills,
+    kills: times.length,
     p50Ms: round(median(times), 0),
     p95Ms: round(percentile(times, 0.95), 0),
     mostMs: round(Math.max(...times), 0),

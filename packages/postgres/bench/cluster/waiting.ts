@@ -34,15 +34,28 @@ const Asked = Annotation.Root({ text: Annotation<string>(), answer: Annotation<s
 const STATE_BYTES = 100 * 1024;
 const STATES = { prose: proseOf, transcript: transcriptOf } as const;
 
-export async function waiting(place: Place, counts: readonly number[]): Promise<readonly Waiting[]> {
-  const transcripts = await waitingWith('transcript', place, counts);
-  return [...(await waitingWith('prose', place, counts)), ...transcripts];
+/** How long it may take, and who is told of each part. */
+export interface WaitingTime {
+  /** No larger number of runs is begun after this time of `performance.now()`. */
+  readonly until: number;
+  readonly tell: (line: string) => void;
+}
+
+export async function waiting(
+  place: Place,
+  counts: readonly number[],
+  time: WaitingTime,
+): Promise<readonly Waiting[]> {
+  const half = { ...time, until: (performance.now() + time.until) / 2 };
+  const transcripts = await waitingWith('transcript', place, counts, half);
+  return [...(await waitingWith('prose', place, counts, time)), ...transcripts];
 }
 
 async function waitingWith(
   state: Waiting['state'],
   { url, dir }: Place,
   counts: readonly number[],
+  { until, tell }: WaitingTime,
 ): Promise<readonly Waiting[]> {
   const schema = `waiting_${state}`;
   const texts = Array.from({ length: REAL }, (_, n) => STATES[state](n, STATE_BYTES));
@@ -57,6 +70,7 @@ async function waitingWith(
   const claims = new Claims();
   const found: Waiting[] = [];
   for (const count of counts) {
+    if (found.length > 0 && performance.now() > until) break;
     const ids = Array.from({ length: REAL }, (_, n) => `real-${count}-${n}`);
     for (const [n, id] of ids.entries()) await app.run(id, { text: texts[n] ?? '' });
     await copyUpTo(url, schema, count);
@@ -84,6 +98,9 @@ async function waitingWith(
       claimMs: round(median(claimed), 1),
       claimP95Ms: round(percentile(claimed, 0.95), 1),
     });
+    tell(
+      `${count} runs wait, ${state}: a page ${round(median(pages))} ms, a claim ${round(median(claimed), 1)} ms`,
+    );
   }
   await Promise.all([app.close(), driver.close()]);
   return found;

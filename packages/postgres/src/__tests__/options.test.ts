@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { tried } from '../../../core/test/support/tried.ts';
 import { ClusterAdmin } from '../ClusterAdmin.ts';
-import { requireSchema, requireTenant, serverOf } from '../options.ts';
+import { requireRetention, requireSchema, requireTenant, serverOf } from '../options.ts';
 import { postgres } from '../postgres.ts';
 
 const INVALID = expect.objectContaining({ code: 'CONFIG_INVALID' });
@@ -31,6 +31,19 @@ describe('an option that PostgreSQL would take for something else', () => {
       expect(thrownBy(() => postgres({ url: URL_, schema: schema as string }))).toEqual(INVALID);
       expect(thrownBy(() => new ClusterAdmin({ url: URL_, schema: schema as string }))).toEqual(INVALID);
     }
+  });
+
+  test.for([
+    ['', '30', 'd', '-1d', '1.5d', '0d', '999ms', '40000d', '30 d', '30D', 'P30D', 30, null, undefined],
+  ])('retention', (times, { task }) => {
+    tried(task, { ways: times.length });
+    for (const ended of times as readonly string[])
+      expect(
+        thrownBy(() => postgres({ url: URL_, retention: { ended } })),
+        String(ended),
+      ).toEqual(expect.objectContaining({ name: 'RangeError' }));
+    expect(requireRetention({ ended: '30d' })).toBe(30 * 86_400_000);
+    expect(requireRetention({ ended: '90s' })).toBe(90_000);
   });
 
   test.for([['', ' a', 'a ', 'a\0b', LONG, 'a\nb', '\u202ea', 'a\u2028b', 7, null]])(

@@ -31,15 +31,49 @@ export interface WorkerLine {
   readonly seenAt: Date;
 }
 
+/** Runs of a tenant with the same status. */
+interface RunCount {
+  readonly tenant: string;
+  readonly status: string;
+  readonly runs: number;
+}
+
+/** Open gates of a tenant. */
+interface GateCount {
+  readonly tenant: string;
+  readonly open: number;
+  /** Of the oldest, seconds. */
+  readonly oldestSeconds: number;
+}
+
 /** What of the cluster is in one number each. */
 export interface ClusterNumbers {
-  readonly runs: ReadonlyMap<string, number>;
-  readonly openGates: number;
-  /** Of the oldest open gate, seconds; 0 for none. */
-  readonly oldestGateSeconds: number;
+  readonly runs: readonly RunCount[];
+  /** Of tenants that have one. */
+  readonly gates: readonly GateCount[];
   readonly deadLetters: number;
   /** Changes that were deleted, and whose room is not free yet. */
   readonly deadRows: number;
+}
+
+/** Runs of a tenant and its limit. */
+export interface TenantLine {
+  readonly tenant: string;
+  /** `null`: limited by slots only. */
+  readonly cap: number | null;
+  readonly driven: number;
+  /** Jobs that a worker with a free slot would take now, within the cap. */
+  readonly ready: number;
+  /** Runs that have not ended. */
+  readonly runs: number;
+}
+
+interface TenantRow {
+  readonly tenant: string;
+  readonly cap: number | null;
+  readonly driven: string;
+  readonly ready: string;
+  readonly runs: string;
 }
 
 type ClusterRow = Readonly<Record<string, unknown>>;
@@ -61,8 +95,12 @@ export class ClusterView {
     await this.#tables.query('SELECT 1', []);
   }
 
-  /** Every queue that has a job, a run that has not ended, or a worker; by name. */
-  async queues(): Promise<readonly QueueLine[]> {
+  /**
+   * Every queue that has a job, a run that has not ended, or a worker; by name.
+   *
+   * @param tenant - Whose jobs and runs are counted; `null` for all.
+   */
+  async queues(tenant: string | null = null): Promise<readonly QueueLine[]> {
     const rows = await this.#tables.query<ClusterRow>(
       `
 WITH jobs AS (
@@ -70,9 +108,11 @@ WITH jobs AS (
     count(*) FILTER (WHERE state < 'active' AND start_after > now()) AS later,
     count(*) FILTER (WHERE state = 'active') AS active,
     extract(epoch FROM now() - min(start_after) FILTER (WHERE state < 'active' AND start_after <= now())) AS oldest
-  FROM ${this.#jobs} WHERE state <= 'active' AND name LIKE 'runs.%' AND name <> 'runs.dead' GROUP BY name
+  FROM ${this.#jobs} WHERE state <= 'active' AND name LIKE 'runs.%' AND name <> 'runs.dead'
+    AND ($1::text IS NULL OR group_id = $1) GROUP BY name
 ), open AS (
-  SELECT queue, count(*) AS runs FROM ${this.#schema}.runs WHERE ended_at IS NULL GROUP BY queue
+  SELECT queue, count(*) AS runs FROM ${this.#schema}.runs WHERE ended_at IS NULL AND ($1::text IS NULL OR tenant = $1)
+  GROUP BY queue
 ), fetching AS (
   SELECT queue, count(*) AS workers FROM ${this.#schema}.workers, jsonb_array_elements_text(graphs) AS queue
   WHERE NOT draining GROUP BY queue
@@ -80,7 +120,7 @@ WITH jobs AS (
 SELECT queue, coalesce(ready, 0) AS ready, coalesce(later, 0) AS later, coalesce(active, 0) AS active,
   greatest(coalesce(oldest, 0), 0) AS oldest, coalesce(runs, 0) AS runs, coalesce(workers, 0) AS workers
 FROM jobs FULL JOIN open USING (queue) FULL JOIN fetching USING (queue) ORDER BY queue`,
-      [],
+      [tenant],
     );
     return rows.map((row) => ({
       queue: String(row['queue']),
@@ -91,6 +131,13 @@ FROM jobs FULL JOIN open USING (queue) FULL JOIN fetching USING (queue) ORDER BY
       runs: Number(row['runs']),
       workers: Number(row['workers']),
     }));
+  }
+
+  /** Those of these runs that are a tenant's. */
+  async ofTenant(tenant: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const sql = `SELECT run_id FROM ${this.#schema}.runs WHERE run_id = ANY ($1) AND tenant = $2`;
+    const rows = await this.#tables.query<{ run_id: string }>(sql, [ids, tenant]);
+    return new Set(rows.map(({ run_id }) => run_id));
   }
 
   /** The oldest first. */
@@ -114,72 +161,68 @@ FROM ${this.#schema}.workers w ORDER BY started_at, worker_id`,
     }));
   }
 
+  /** Reads what is open by its index, and the kept counts of what has ended. */
   async numbers(): Promise<ClusterNumbers> {
-    const statuses = await this.#tables.query<{ status: string; n: string }>(
-      `SELECT status, count(*) AS n FROM ${this.#schema}.runs GROUP BY status`,
+    const schema = this.#schema;
+    const runs = await this.#tables.query<ClusterRow>(
+      `
+SELECT tenant, status, count(*) AS n FROM ${schema}.runs WHERE ended_at IS NULL GROUP BY tenant, status
+UNION ALL
+SELECT tenant, status, sum(n) FROM ${schema}.run_counts GROUP BY tenant, status HAVING sum(n) > 0
+ORDER BY tenant, status`,
       [],
     );
-    const rows = await this.#tables.query<ClusterRow>(
-      `
-SELECT (SELECT count(*) FROM ${this.#schema}.gates WHERE status = 'open') AS gates,
-  (SELECT extract(epoch FROM now() - min(opened_at)) FROM ${this.#schema}.gates WHERE status = 'open') AS oldest,
-  (SELECT count(*) FROM ${this.#jobs} WHERE name = 'runs.dead' AND state < 'active') AS dead,
-  (SELECT n_dead_tup FROM pg_stat_user_tables WHERE relid = $1::regclass) AS dead_rows`,
-      [`${this.#schema}.run_changes`],
+    const gates = await this.#tables.query<ClusterRow>(
+      `SELECT tenant, count(*) AS n, extract(epoch FROM now() - min(opened_at)) AS oldest
+       FROM ${schema}.gates WHERE status = 'open' GROUP BY tenant ORDER BY tenant`,
+      [],
     );
-    const row = rows[0] as ClusterRow;
+    const [others = {}] = await this.#tables.query<ClusterRow>(
+      `SELECT (SELECT count(*) FROM ${this.#jobs} WHERE name = 'runs.dead' AND state < 'active') AS dead,
+         (SELECT n_dead_tup FROM pg_stat_user_tables WHERE relid = $1::regclass) AS dead_rows`,
+      [`${schema}.run_changes`],
+    );
     return {
-      runs: new Map(statuses.map(({ status, n }) => [status, Number(n)])),
-      openGates: Number(row['gates']),
-      oldestGateSeconds: Math.max(0, Number(row['oldest'] ?? 0)),
-      deadLetters: Number(row['dead']),
-      deadRows: Number(row['dead_rows'] ?? 0),
+      runs: runs.map(({ tenant, status, n }) => ({
+        tenant: String(tenant),
+        status: String(status),
+        runs: Number(n),
+      })),
+      gates: gates.map(({ tenant, n, oldest }) => ({
+        tenant: String(tenant),
+        open: Number(n),
+        oldestSeconds: Math.max(0, Number(oldest ?? 0)),
+      })),
+      deadLetters: Number(others['dead']),
+      deadRows: Number(others['dead_rows'] ?? 0),
     };
   }
-}
 
-/** Runs of a tenant and its limit. */
-export interface TenantLine {
-  readonly tenant: string;
-  /** `null`: limited by slots only. */
-  readonly cap: number | null;
-  readonly driven: number;
-  /** Jobs that a worker with a free slot would take now, within the cap. */
-  readonly ready: number;
-  /** Runs that have not ended. */
-  readonly runs: number;
-}
-
-interface TenantRow {
-  readonly tenant: string;
-  readonly cap: number | null;
-  readonly driven: string;
-  readonly ready: string;
-  readonly runs: string;
-}
-
-/** Every tenant that has a run that has not ended, or a cap; by name. */
-export async function tenantLines(tables: Tables): Promise<readonly TenantLine[]> {
-  const { schema, schemaName } = tables;
-  const rows = await tables.query<TenantRow>(
-    `
+  /** Every tenant that has a run that has not ended, or a cap; by name. @param tenant - That one alone; `null` for all. */
+  async tenants(tenant: string | null = null): Promise<readonly TenantLine[]> {
+    const schema = this.#schema;
+    const rows = await this.#tables.query<TenantRow>(
+      `
 WITH open AS (
-  SELECT tenant, count(*) AS runs, count(*) FILTER (WHERE owner IS NOT NULL) AS driven
-  FROM ${schema}.runs WHERE ended_at IS NULL GROUP BY tenant
+  SELECT tenant, count(*) AS runs FROM ${schema}.runs WHERE ended_at IS NULL GROUP BY tenant
+), held AS (
+  SELECT tenant, count(*) AS driven FROM ${schema}.runs WHERE owner IS NOT NULL GROUP BY tenant
 ), jobs AS (
-  SELECT group_id AS tenant, count(*) AS ready FROM ${quoteIdentifier(bossSchema(schemaName))}.job
+  SELECT group_id AS tenant, count(*) AS ready FROM ${this.#jobs}
   WHERE state < 'active' AND start_after <= now() AND name <> 'runs.dead' AND group_id IS NOT NULL GROUP BY group_id
 )
 SELECT tenant, cap, coalesce(driven, 0) AS driven, coalesce(ready, 0) AS ready, coalesce(runs, 0) AS runs
 FROM open FULL JOIN (SELECT tenant, cap FROM ${schema}.tenants WHERE cap IS NOT NULL) capped USING (tenant)
-  LEFT JOIN jobs USING (tenant)
+  LEFT JOIN held USING (tenant) LEFT JOIN jobs USING (tenant)
+WHERE $1::text IS NULL OR tenant = $1
 ORDER BY tenant`,
-    [],
-  );
-  return rows.map(({ tenant, cap, driven, ready, runs }) => ({
-    ...{ tenant, cap },
-    driven: Number(driven),
-    ready: Number(ready),
-    runs: Number(runs),
-  }));
+      [tenant],
+    );
+    return rows.map(({ tenant, cap, driven, ready, runs }) => ({
+      ...{ tenant, cap },
+      driven: Number(driven),
+      ready: Number(ready),
+      runs: Number(runs),
+    }));
+  }
 }

@@ -1,5 +1,5 @@
 // Metrics of a worker: its counters, and the text of `/metrics`.
-import type { ClusterNumbers, QueueLine } from './ClusterView.ts';
+import type { ClusterNumbers, QueueLine, TenantLine } from './ClusterView.ts';
 
 /** What a worker counts since it started. */
 const COUNTED = [
@@ -10,22 +10,57 @@ const COUNTED = [
   'failed',
   'leasesLost',
   'reaped',
+  'swept',
   'timers',
   'restoredJobs',
   'unknownLeases',
   'failedComparisons',
   'awayRetries',
-  'ships',
   'shippedRuns',
   'shippedBytes',
-  'shipMs',
 ] as const;
 
 type MeterName = (typeof COUNTED)[number];
 
+/** What a worker measures, in seconds: how many took up to so long. */
+const MEASURED = ['takeUp', 'ship', 'decisionToClaim'] as const;
+
+type MeasureName = (typeof MEASURED)[number];
+
+/** Upper bounds of the buckets of each measure, seconds. */
+const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60] as const;
+
+class Histogram {
+  readonly #counts = BUCKETS.map(() => 0);
+  #sum = 0;
+  #count = 0;
+
+  observe(seconds: number): void {
+    this.#sum += seconds;
+    this.#count += 1;
+    for (const [at, most] of BUCKETS.entries())
+      if (seconds <= most) this.#counts[at] = (this.#counts[at] ?? 0) + 1;
+  }
+
+  /** As Prometheus has it: what is behind the name of the metric, and its value. */
+  values(): readonly (readonly [end: string, value: number])[] {
+    const buckets = BUCKETS.map((most, at) => [`_bucket{le="${most}"}`, this.#counts[at] ?? 0] as const);
+    return [...buckets, ['_bucket{le="+Inf"}', this.#count], ['_sum', this.#sum], ['_count', this.#count]];
+  }
+}
+
 /** Counts what a worker does, for `/metrics`. */
 export class WorkerMeters {
   readonly #counts = new Map<MeterName, number>();
+  readonly #measures = new Map<MeasureName, Histogram>(MEASURED.map((name) => [name, new Histogram()]));
+
+  observe(what: MeasureName, seconds: number): void {
+    this.#measures.get(what)?.observe(seconds);
+  }
+
+  valuesOf(what: MeasureName): readonly (readonly [end: string, value: number])[] {
+    return this.#measures.get(what)?.values() ?? [];
+  }
 
   add(what: MeterName, by = 1): void {
     this.#counts.set(what, this.of(what) + by);
@@ -33,8 +68,7 @@ export class WorkerMeters {
 
   /** A statement that carried changes. */
   shipped({ ms, runs, bytes }: { readonly ms: number; readonly runs: number; readonly bytes: number }): void {
-    this.add('ships');
-    this.add('shipMs', ms);
+    this.observe('ship', ms / 1000);
     this.add('shippedRuns', runs);
     this.add('shippedBytes', bytes);
   }
@@ -49,34 +83,67 @@ interface MeasuredWorker {
   readonly slots: number;
   readonly busy: number;
   readonly isReady: boolean;
+  /** Of the deployed program; empty if nobody said it. */
+  readonly build: string;
+  /** Names of its queues: a graph in a shape each. */
+  readonly graphs: readonly string[];
   readonly meters: WorkerMeters;
   readonly numbers: ClusterNumbers;
   readonly queues: readonly QueueLine[];
+  readonly tenants: readonly TenantLine[];
 }
 
 interface Metric {
   readonly name: string;
-  readonly type: 'counter' | 'gauge';
+  readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
-  readonly values: (worker: MeasuredWorker) => readonly (readonly [labels: string, value: number])[];
+  /** Behind its name: labels, or the part of a histogram. */
+  readonly values: (worker: MeasuredWorker) => readonly (readonly [end: string, value: number])[];
 }
 
 const one =
   (value: (worker: MeasuredWorker) => number): Metric['values'] =>
   (worker) => [['', value(worker)]];
 const meterValues = (what: MeterName): Metric['values'] => one(({ meters }) => meters.of(what));
-const metricLabel = (name: string, value: string): string =>
-  `{${name}="${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"}`;
+const labelText = (value: string): string =>
+  value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+const metricLabels = (labels: Readonly<Record<string, string>>): string =>
+  `{${Object.entries(labels)
+    .map(([name, value]) => `${name}="${labelText(value)}"`)
+    .join(',')}}`;
 const byQueue =
   (value: (line: QueueLine) => number): Metric['values'] =>
   ({ queues }) =>
-    queues.map((line) => [metricLabel('queue', line.queue), value(line)]);
+    queues.map((line) => [metricLabels({ queue: line.queue }), value(line)]);
+
+const ofTenant =
+  (value: (line: TenantLine) => number | null): Metric['values'] =>
+  ({ tenants }) =>
+    tenants.flatMap((line) => {
+      const known = value(line);
+      return known === null ? [] : [[metricLabels({ tenant: line.tenant }), known] as const];
+    });
+
+/** A tenant without an open gate has none; a cluster without runs has one tenant. */
+const byTenant =
+  (value: (gates: ClusterNumbers['gates'][number] | undefined) => number): Metric['values'] =>
+  ({ numbers }) => {
+    const tenants = new Set([...numbers.runs, ...numbers.gates].map(({ tenant }) => tenant));
+    return [...(tenants.size === 0 ? ['default'] : tenants)].map((tenant) => [
+      metricLabels({ tenant }),
+      value(numbers.gates.find((gates) => gates.tenant === tenant)),
+    ]);
+  };
 
 const counter = (name: string, help: string, values: Metric['values']): Metric => ({
   name,
   type: 'counter',
   help,
   values,
+});
+const histogram = (name: string, help: string, what: MeasureName): Metric => ({
+  ...{ name, type: 'histogram', help },
+  values: ({ meters }) => meters.valuesOf(what),
 });
 const gauge = (name: string, help: string, values: Metric['values']): Metric => ({
   name,
@@ -91,6 +158,15 @@ export const METRICS: readonly Metric[] = [
     'devs_worker_ready',
     '1 while the worker accepts runs.',
     one(({ isReady }) => Number(isReady)),
+  ),
+  gauge(
+    'devs_worker_info',
+    'Build of the worker, and its graphs with the version of their shape.',
+    ({ build, graphs }) =>
+      graphs.map((queue) => {
+        const [, graph = '', shape = ''] = /^runs\.(.*)\.([^.]*)$/.exec(queue) ?? [];
+        return [metricLabels({ build, graph, shape }), 1];
+      }),
   ),
   gauge(
     'devs_worker_slots',
@@ -117,6 +193,11 @@ export const METRICS: readonly Metric[] = [
     'Runs that this worker took over from dead workers.',
     meterValues('reaped'),
   ),
+  counter(
+    'devs_runs_swept_total',
+    'Ended runs that this worker deleted because their retention was over.',
+    meterValues('swept'),
+  ),
   counter('devs_timers_total', 'Runs that this worker queued because they were due.', meterValues('timers')),
   counter(
     'devs_jobs_restored_total',
@@ -138,20 +219,21 @@ export const METRICS: readonly Metric[] = [
     'Queries to PostgreSQL that failed and were repeated.',
     meterValues('awayRetries'),
   ),
-  counter('devs_ships_total', 'Statements that stored changes.', meterValues('ships')),
   counter(
     'devs_shipped_runs_total',
     'Changes in these statements, one per run and statement.',
     meterValues('shippedRuns'),
   ),
   counter('devs_shipped_bytes_total', 'Bytes of changes in these statements.', meterValues('shippedBytes')),
-  counter(
-    'devs_ship_seconds_total',
-    'Duration of these statements.',
-    one(({ meters }) => meters.of('shipMs') / 1000),
+  histogram('devs_ship_seconds', 'Duration of statements that stored changes.', 'ship'),
+  histogram('devs_take_up_seconds', 'Time from fetching a job until the file of its run was open.', 'takeUp'),
+  histogram(
+    'devs_decision_to_claim_seconds',
+    'Time from the oldest signal or decision that a run had not received until a worker claimed it.',
+    'decisionToClaim',
   ),
-  gauge('devs_runs', 'Runs by status.', ({ numbers }) =>
-    [...numbers.runs].map(([status, n]) => [metricLabel('status', status), n]),
+  gauge('devs_runs', 'Runs by status and tenant.', ({ numbers }) =>
+    numbers.runs.map(({ tenant, status, runs }) => [metricLabels({ status, tenant }), runs]),
   ),
   gauge(
     'devs_queue_ready',
@@ -179,6 +261,21 @@ export const METRICS: readonly Metric[] = [
     byQueue(({ workers }) => workers),
   ),
   gauge(
+    'devs_tenant_ready',
+    'Jobs of the tenant that are ready for a free slot.',
+    ofTenant(({ ready }) => ready),
+  ),
+  gauge(
+    'devs_tenant_active',
+    'Runs of the tenant that execute now.',
+    ofTenant(({ driven }) => driven),
+  ),
+  gauge(
+    'devs_tenant_cap',
+    'Maximum number of runs of the tenant that execute at the same time, if there is one.',
+    ofTenant(({ cap }) => cap),
+  ),
+  gauge(
     'devs_runs_without_worker',
     'Unfinished runs without a live worker that has a matching version of their graph.',
     byQueue(({ runs, workers }) => (workers === 0 ? runs : 0)),
@@ -186,12 +283,12 @@ export const METRICS: readonly Metric[] = [
   gauge(
     'devs_gates_open',
     'Open gates.',
-    one(({ numbers }) => numbers.openGates),
+    byTenant((gates) => gates?.open ?? 0),
   ),
   gauge(
     'devs_gates_oldest_seconds',
     'Waiting time of the oldest open gate.',
-    one(({ numbers }) => numbers.oldestGateSeconds),
+    byTenant((gates) => gates?.oldestSeconds ?? 0),
   ),
   gauge(
     'devs_dead_letters',
@@ -210,7 +307,7 @@ export function metricsText(worker: MeasuredWorker): string {
   const lines = METRICS.flatMap(({ name, type, help, values }) => [
     `# HELP ${name} ${help}`,
     `# TYPE ${name} ${type}`,
-    ...values(worker).map(([labels, value]) => `${name}${labels} ${value}`),
+    ...values(worker).map(([end, value]) => `${name}${end} ${value}`),
   ]);
   return `${lines.join('\n')}\n`;
 }

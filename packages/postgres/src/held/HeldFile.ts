@@ -244,9 +244,12 @@ export class HeldFile implements CommitBarrier, Sender {
     await this.#parts.shipper.ship(this);
   }
 
-  /** The file, where the changes since the last base are many. Everything has arrived, and nobody may write meanwhile. */
-  grown(): Buffer | null {
-    return this.#changed > COMPACT_AT ? this.#tap.file() : null;
+  /**
+   * The file, where the changes since the last base are many; with `isEnd`, where there are any, as nobody will put them together
+   * later. Everything has arrived, and nobody may write meanwhile.
+   */
+  grown(isEnd: boolean): Buffer | null {
+    return this.#changed > (isEnd ? 0 : COMPACT_AT) ? this.#tap.file() : null;
   }
 
   close(): void {

@@ -1,4 +1,10 @@
-import type { CommitBarrier, LeasedRun, RunRelease, RunSignal } from '@devs/core/internal';
+import {
+  type CommitBarrier,
+  hasEnded,
+  type LeasedRun,
+  type RunRelease,
+  type RunSignal,
+} from '@devs/core/internal';
 import type { Database } from 'better-sqlite3';
 import type { RunFiles } from '../files/RunFiles.ts';
 import type { RunClaim, RunRows } from '../rows/RunRows.ts';
@@ -23,6 +29,8 @@ export class HeldPostgresRun implements LeasedRun {
   readonly epoch: number;
   /** Of this claim alone. */
   readonly lease: string;
+  /** How long the oldest of what it was told had waited when it was claimed, seconds; `null` where it was told nothing. */
+  readonly toldSeconds: number | null;
   readonly db: Database;
   readonly isCopy = true;
   readonly outlet: CommitBarrier;
@@ -43,6 +51,7 @@ export class HeldPostgresRun implements LeasedRun {
     this.id = claim.runId;
     this.epoch = claim.epoch;
     this.lease = claim.lease;
+    this.toldSeconds = claim.toldSeconds;
     this.db = file.db;
     this.outlet = file;
     this.lost = file.lost;
@@ -75,7 +84,7 @@ export class HeldPostgresRun implements LeasedRun {
   async settle(end: RunRelease): Promise<'settled' | 'again'> {
     const { claim, file, files, rows } = this.#parts;
     await file.pending();
-    const grown = file.grown();
+    const grown = file.grown(hasEnded(end.status));
     const base = grown === null ? null : await files.packed(grown, claim.tenant);
     const settlement = { end, seq: file.seq, taken: this.#given, base };
     return this.#whileEnding(async () => {

@@ -170,9 +170,9 @@ export class BossJobs implements Jobs {
     await boss.deleteJob(queue, jobId, { db: dbOf(client) });
   }
 
-  async forget(client: ClientBase, runId: string): Promise<void> {
-    const sql = `DELETE FROM ${this.#table} WHERE name LIKE 'runs.%' AND data ->> 'runId' = $1`;
-    await client.query(sql, [runId]);
+  async forget(client: ClientBase, runIds: readonly string[]): Promise<void> {
+    const sql = `DELETE FROM ${this.#table} WHERE name LIKE 'runs.%' AND data ->> 'runId' = ANY ($1)`;
+    await client.query(sql, [runIds]);
   }
 
   /** Puts the job back to the end of the queue, for `afterMs` not to be fetched. */

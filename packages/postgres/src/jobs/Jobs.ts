@@ -26,8 +26,8 @@ export interface Jobs {
   wake(client: ClientBase, run: QueuedRun): Promise<void>;
   /** The job that the run was claimed with has done its work. Nothing where it is gone already. */
   complete(client: ClientBase, run: QueuedRun, jobId: string): Promise<void>;
-  /** Deletes all jobs of a deleted run: waiting, active, failed and dead letters. */
-  forget(client: ClientBase, runId: string): Promise<void>;
+  /** Deletes all jobs of deleted runs: waiting, active, failed and dead letters. */
+  forget(client: ClientBase, runIds: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
 

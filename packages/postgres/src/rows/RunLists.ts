@@ -1,8 +1,8 @@
 import type { RunInfo, Runs } from '@devs/core';
 import { listedGate, pages, runQueryOf } from '@devs/core/internal';
-import { isLiveSql } from '../server/Owner.ts';
 import type { Tables } from '../server/Tables.ts';
 import { labelConditions, labelsJson, labelsOfRow, lockLabelsSql, replaceLabelsSql } from './labelRows.ts';
+import { getSql, listSql } from './listSql.ts';
 
 interface RunRow {
   readonly run_id: string;
@@ -40,8 +40,14 @@ export class RunLists {
   async list(filter: NonNullable<Parameters<Runs['list']>[0]>): ReturnType<Runs['list']> {
     const query = runQueryOf(filter);
     const { schema } = this.#tables;
-    const values = valuesOf(query);
-    const sql = listSql(schema, `${labelConditions(schema, filter, values)} ${query.due ? DUE : ''}`);
+    const values: unknown[] = [
+      clamped(query.since),
+      clamped(query.before.at),
+      query.before.id,
+      query.limit + 1,
+    ];
+    const conditions = `${PLACE}${graphCondition(query.graph, values)}${labelConditions(schema, filter, values)}`;
+    const sql = listSql(schema, query, { conditions, limit: '$4' });
     const rows = await this.#tables.query<RunRow>(sql, values);
     const found = rows.map((row) => ({ row, at: row.created_at.getTime(), id: row.run_id }));
     const { items, next } = pages.of(found, query.limit, ({ at, id }) => ({ at, id }));
@@ -142,14 +148,15 @@ type GateEvent = Awaited<ReturnType<Runs['gateEvents']>>[number];
 
 const parsedEvent = (event: string): GateEvent => JSON.parse(event) as GateEvent;
 
-const valuesOf = ({ statuses, graph, since, before, limit }: ReturnType<typeof runQueryOf>): unknown[] => [
-  [...statuses],
-  graph,
-  clamped(since),
-  clamped(before.at),
-  before.id,
-  limit + 1,
-];
+/** As `listSql` has it in {@link RunLists.list}. */
+const PLACE = ' AND created_at >= $1 AND (created_at, run_id) < ($2, $3)';
+
+/** The index has the beginning of a fingerprint, as the names of queues do. */
+function graphCondition(graph: string | null, values: unknown[]): string {
+  if (graph === null) return '';
+  const wanted = `$${values.push(graph)}::text`;
+  return ` AND left(fingerprint, 16) = left(${wanted}, 16) AND fingerprint = ${wanted}`;
+}
 
 function runRowSummary(row: RunRow): RunInfo {
   const { run_id: id, status, reason, fingerprint: graph, is_driven: isDriven } = row;
@@ -160,25 +167,6 @@ function runRowSummary(row: RunRow): RunInfo {
     endedAt: row.ended_at?.toISOString() ?? null,
   };
 }
-
-/** What a driver has in hand runs, whatever it was when he took it. */
-const STATUS = `CASE WHEN owner IS NOT NULL AND status IN ('created', 'waiting', 'paused') THEN 'running' ELSE status END`;
-
-/** As the due runs of a local file are found. */
-const DUE = `AND (owner IS NOT NULL OR status IN ('created', 'running') OR (status = 'paused' AND reason = 'asked to stop')
-  OR (status IN ('waiting', 'paused') AND wake_seq > handled_seq AND reason IS DISTINCT FROM 'no input yet'))`;
-
-const rowsSql = (schema: string): string => `
-SELECT run_id, ${STATUS} AS status, reason, fingerprint, created_at, updated_at, ended_at, labels,
-  owner IS NOT NULL AND ${isLiveSql(schema)} AS is_driven
-FROM ${schema}.runs`;
-
-const getSql = (schema: string): string => `${rowsSql(schema)} WHERE run_id = $1`;
-
-const listSql = (schema: string, conditions: string): string => `${rowsSql(schema)}
-WHERE ${STATUS} = ANY ($1) AND ($2::text IS NULL OR fingerprint = $2) AND created_at >= $3
-  AND (created_at, run_id) < ($4, $5)${conditions}
-ORDER BY created_at DESC, run_id DESC LIMIT $6`;
 
 /** Nothing has come to the file since it was let go of: that is when `view` was written. */
 const indexSql = (schema: string): string => `

@@ -17,6 +17,8 @@ export interface RunClaim extends QueuedRun {
   readonly epoch: number;
   /** Of this claim alone: also a server that has lost the claim and counts anew knows it from the next one. */
   readonly lease: string;
+  /** How long the oldest of what it was told and has not taken waits, seconds; `null` where it was told nothing. */
+  readonly toldSeconds: number | null;
 }
 
 /** Who claims, and what with. */
@@ -54,6 +56,7 @@ interface ClaimRow {
   readonly tenant: string;
   readonly priority: number;
   readonly deaths: number;
+  readonly told_seconds: number | null;
 }
 
 /** A run that was let go of. */
@@ -137,8 +140,8 @@ export class RunRows {
     const values = [runId, owner, lease, jobId ?? null, schemaVersion, isCapped, isAlone];
     const [row] = await this.#tables.query<ClaimRow>(this.#sql.claim, values);
     if (row === undefined) return 'unknown';
-    const { not, epoch, ...run } = row;
-    return not ?? { runId, lease, epoch: Number(epoch), ...run };
+    const { not, epoch, told_seconds: toldSeconds, ...run } = row;
+    return not ?? { runId, lease, epoch: Number(epoch), toldSeconds, ...run };
   }
 
   /** What a run was told after `seq`, oldest first, and the number of the last. */
@@ -187,7 +190,17 @@ export class RunRows {
     const gates = gateRows([{ runId: claim.runId, gates: end.gates }]);
     const index = [...indexValues(end), end.until, gates];
     const queue = [end.queue?.graph ?? null, end.queue?.fingerprint ?? null, next.queue];
-    const values = [claim.runId, claim.lease, seq, taken, ...index, base !== null, ...queue, labelsJson(end)];
+    const values: unknown[] = [
+      claim.runId,
+      claim.lease,
+      seq,
+      taken,
+      ...index,
+      base !== null,
+      ...queue,
+      labelsJson(end),
+    ];
+    values.push(end.openChildren ?? 0);
     return this.#tables.transaction<'settled' | 'again'>(async (client, undo) => {
       const { rows } = await client.query<LeftRow>({ ...this.#sql.settle, values });
       const [row] = rows;
@@ -224,7 +237,7 @@ export class RunRows {
     return this.#tables.transaction(async (client) => {
       const { rowCount } = await client.query({ ...this.#sql.remove, values });
       if (rowCount === 0) return this.#isGone(client, claim, seq);
-      await this.#jobs.forget(client, claim.runId);
+      await this.#jobs.forget(client, [claim.runId]);
       return true;
     });
   }
@@ -275,6 +288,7 @@ WITH held AS (
   INSERT INTO ${schema}.runs
     (run_id, birth, tenant, graph, fingerprint, queue, schema_version, priority, status, reason, title, view, ended_at, labels)
   SELECT $1, $2::uuid, $3, $4, $5, $6, $7::int, $8::int, $9::text, $10, $11, $12, CASE WHEN $9 IN ${ENDED_SQL} THEN now() END, $14
+  WHERE NOT EXISTS (SELECT FROM ${schema}.runs_not_kept k WHERE k.run_id = $1 AND k.forget_at > now())
   ON CONFLICT DO NOTHING
   RETURNING run_id, tenant, created_at, true AS has_gates, false AS is_labelled
 ), ${gatesSql(schema, { json: '$13', reopens: true })}, ${insertLabelsSql(schema, '$14')}
@@ -305,7 +319,9 @@ WITH run AS (
   RETURNING r.epoch
 )
 SELECT CASE WHEN refused IS NOT NULL THEN refused WHEN claimed.epoch IS NULL THEN 'full' END AS not,
-  claimed.epoch, queue, tenant, priority, died AS deaths
+  claimed.epoch, queue, tenant, priority, died AS deaths,
+  (SELECT extract(epoch FROM now() - min(s.created_at))::float8 FROM ${schema}.signals s
+    WHERE s.run_id = run.run_id AND s.seq > run.handled_seq) AS told_seconds
 FROM run LEFT JOIN claimed ON true`;
 
 const tellSql = (schema: string): string => `
@@ -333,8 +349,8 @@ WITH held AS (
     owner = NULL, lease = NULL, job_id = NULL, until = to_timestamp($9::float8 / 1000),
     base_seq = CASE WHEN $11 THEN $3::bigint ELSE base_seq END, listed_seq = $3::bigint, updated_at = now(),
     graph = coalesce($12, graph), fingerprint = coalesce($13, fingerprint), queue = $14,
-    ended_at = CASE WHEN $5 IN ${ENDED_SQL} THEN coalesce(ended_at, now()) END,
-    labels = CASE WHEN relabelled THEN labels ELSE $15 END
+    ended_at = CASE WHEN $5 IN ${ENDED_SQL} THEN CASE WHEN listed_seq = $3::bigint THEN coalesce(ended_at, now()) ELSE now() END END,
+    labels = CASE WHEN relabelled THEN labels ELSE $15 END, open_children = $16::int
   FROM (SELECT run_id, job_id AS job, labels AS known FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE) was
   WHERE r.run_id = was.run_id AND r.lease = $2::uuid AND r.head_seq = $3::bigint AND r.wake_seq = $4::bigint
   RETURNING r.run_id, r.tenant, r.created_at, r.deaths, true AS has_gates, was.job,

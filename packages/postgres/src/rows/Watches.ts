@@ -118,7 +118,10 @@ export class Watches {
   }
 }
 
-/** What a run is at, and what all are: a text that becomes another one. */
+/**
+ * What a run is at, and what all are: a text that becomes another one. Of all runs, what an index or a kept count says: what was
+ * created, told, claimed, let go of, ended or deleted, and what has come to those in hand.
+ */
 const newsSql = (schema: string): string => `
 WITH followed AS (
   UPDATE ${schema}.runs SET followed_until = now() + ${FOLLOWED}
@@ -127,5 +130,9 @@ WITH followed AS (
 SELECT run_id, concat_ws(' ', birth, epoch, coalesce(lease, settled), head_seq, wake_seq, handled_seq) AS at
 FROM ${schema}.runs WHERE run_id = ANY ($1::text[])
 UNION ALL
-SELECT NULL, (SELECT concat_ws(' ', count(*), sum(head_seq + wake_seq), max(updated_at)) FROM ${schema}.runs)
+SELECT NULL, (SELECT concat_ws(' ',
+  (SELECT max(updated_at) FROM ${schema}.runs),
+  (SELECT count(*) FROM ${schema}.runs WHERE ended_at IS NULL),
+  (SELECT sum(n) FROM ${schema}.run_counts),
+  (SELECT sum(head_seq) FROM ${schema}.runs WHERE owner IS NOT NULL)))
 WHERE $2`;

@@ -13,6 +13,8 @@ export interface OwnerDetails {
   /** Names of the queues that it fetches from. */
   readonly graphs: readonly string[];
   readonly draining: boolean;
+  /** How long it wants ended runs to be kept, ms; `null` for no wish. */
+  readonly retentionMs: number | null;
 }
 
 /** One comparison of what a process holds with what it has by the rows. */
@@ -89,7 +91,7 @@ export class SessionOwner implements Owner {
   });
   readonly #listeners = new Map<string, Set<(payload: string | null) => void>>();
   readonly #closing = new AbortController();
-  #details: OwnerDetails = { slots: 0, graphs: [], draining: false };
+  #details: OwnerDetails = { slots: 0, graphs: [], draining: false, retentionMs: null };
   #kept: Promise<void> | null = null;
   #session: OwnedSession | null = null;
   #failure: unknown = null;
@@ -145,6 +147,15 @@ export class SessionOwner implements Owner {
     const { rows } = await session.ask<{ leads: boolean }>(lock, [LEADER_CLASS, this.#options.schema]);
     session.leads = rows[0]?.leads === true;
     return session.leads;
+  }
+
+  /** Looks after the others no more: another process may. */
+  async resign(): Promise<void> {
+    const session = this.#session;
+    if (session === null || !session.leads) return;
+    session.leads = false;
+    const unlock = 'SELECT pg_advisory_unlock($1, hashtext($2))';
+    await session.ask(unlock, [LEADER_CLASS, this.#options.schema]).catch(() => session.end());
   }
 
   /** Tells others what it does. */
@@ -222,12 +233,21 @@ export class SessionOwner implements Owner {
   }
 
   async #register(session: OwnedSession): Promise<void> {
-    const { slots, graphs, draining } = this.#details;
+    const { slots, graphs, draining, retentionMs } = this.#details;
     await session.ask(
-      `INSERT INTO ${this.#workers} AS w (worker_id, lock_key, host, pid, slots, graphs, draining)
-       VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (worker_id)
-       DO UPDATE SET lock_key = $2, slots = $5, graphs = $6, draining = $7, seen_at = now()`,
-      [this.id, session.lockKey, hostname(), process.pid, slots, JSON.stringify(graphs), draining],
+      `INSERT INTO ${this.#workers} AS w (worker_id, lock_key, host, pid, slots, graphs, draining, retention_ms)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (worker_id)
+       DO UPDATE SET lock_key = $2, slots = $5, graphs = $6, draining = $7, retention_ms = $8, seen_at = now()`,
+      [
+        this.id,
+        session.lockKey,
+        hostname(),
+        process.pid,
+        slots,
+        JSON.stringify(graphs),
+        draining,
+        retentionMs,
+      ],
     );
   }
 

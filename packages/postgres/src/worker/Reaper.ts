@@ -1,12 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { EndedRuns } from '../rows/EndedRuns.ts';
 import type { Leases } from '../rows/Leases.ts';
 import type { SessionOwner } from '../server/SessionOwner.ts';
 
 export interface ReaperParts {
-  readonly owner: Pick<SessionOwner, 'leads'>;
+  readonly owner: Pick<SessionOwner, 'leads' | 'resign'>;
   readonly leases: Pick<Leases, 'reap' | 'wakeDue' | 'tidy' | 'freeUnconfirmed' | 'restoreJobs'>;
+  readonly ended: Pick<EndedRuns, 'addUp' | 'sweep'>;
   /** Told of what it did. */
   readonly onReaped: (runs: number) => void;
+  readonly onSwept: (runs: number) => void;
   readonly onDue: (runs: number) => void;
   readonly onUnconfirmed: (runs: number) => void;
   readonly onRestored: (runs: number) => void;
@@ -27,6 +30,7 @@ export class Reaper {
   readonly #parts: ReaperParts;
   readonly #stopping = new AbortController();
   readonly #done: Promise<void>;
+  #hasMoreToSweep = false;
 
   constructor(parts: ReaperParts) {
     this.#parts = parts;
@@ -36,6 +40,7 @@ export class Reaper {
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#done;
+    await this.#parts.owner.resign();
   }
 
   async #loop(): Promise<void> {
@@ -50,12 +55,23 @@ export class Reaper {
     }
   }
 
+  /** A small portion at a time: nobody waits for it. */
+  async #sweep(): Promise<void> {
+    const { ended, onSwept } = this.#parts;
+    const { runs, isMore } = await ended.sweep();
+    this.#hasMoreToSweep = isMore;
+    onSwept(runs);
+  }
+
   async #look(tick: number): Promise<void> {
-    const { leases, onReaped, onDue, onUnconfirmed, onRestored } = this.#parts;
+    const { leases, ended, onReaped, onDue, onUnconfirmed, onRestored } = this.#parts;
     onReaped(await leases.reap());
     onDue(await leases.wakeDue());
-    if (tick % TIDY_TICKS !== 0) return;
+    const isTidyTick = tick % TIDY_TICKS === 0;
+    if (isTidyTick || this.#hasMoreToSweep) await this.#sweep();
+    if (!isTidyTick) return;
     await leases.tidy();
+    await ended.addUp();
     onUnconfirmed(await leases.freeUnconfirmed());
     onRestored(await leases.restoreJobs());
   }

@@ -6,6 +6,7 @@ import { metricsText, type WorkerMeters } from '../cluster/metrics.ts';
 import type { HeldPostgresRun } from '../held/HeldPostgresRun.ts';
 import type { BossJobs, FetchedJob } from '../jobs/BossJobs.ts';
 import { queueName } from '../jobs/Jobs.ts';
+import type { EndedRuns } from '../rows/EndedRuns.ts';
 import type { GraphQueues } from '../rows/GraphQueues.ts';
 import type { Leases } from '../rows/Leases.ts';
 import type { Claimer, NotClaimed } from '../rows/RunRows.ts';
@@ -19,6 +20,9 @@ import { type HealthServer, serveHealth } from './serveHealth.ts';
 export interface DrivingParts {
   readonly jobs: BossJobs;
   readonly leases: Leases;
+  readonly ended: EndedRuns;
+  /** How long ended runs are to be kept, ms; `null` for as long as nobody deletes them. */
+  readonly retentionMs: number | null;
   readonly graphs: GraphQueues;
   readonly view: ClusterView;
   /** Told of what is sent and of retries. */
@@ -50,6 +54,8 @@ export interface WorkerOptions {
   readonly healthPort?: number | undefined;
   /** Receives events of the worker. @defaultValue no callback */
   readonly onEvent?: (event: WorkerEvent) => void;
+  /** Name of the deployed program, such as a commit: a label of its metrics. @defaultValue '' */
+  readonly build?: string | undefined;
   /** Abort it to stop waiting for PostgreSQL at the start. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -126,6 +132,7 @@ export class Worker {
   /** Runs of older graphs that the graph here refuses, and when that was found, in milliseconds since the Unix epoch. */
   readonly #refused = new Map<string, number>();
   readonly #meters: WorkerMeters;
+  readonly #build: string;
   readonly #onEvent: (event: WorkerEvent) => void;
   readonly #drain = new AbortController();
   readonly #abort = new AbortController();
@@ -144,8 +151,8 @@ export class Worker {
 
   private constructor(
     runs: DrivenRuns,
-    { jobs, leases, meters, view }: DrivingParts,
-    { drivers, slots = SLOTS, onEvent, older }: WorkerOptions & { readonly older: OlderQueues },
+    { jobs, leases, ended, meters, view }: DrivingParts,
+    { drivers, slots = SLOTS, onEvent, build = '', older }: WorkerOptions & { readonly older: OlderQueues },
   ) {
     this.#runs = runs;
     this.#leases = leases;
@@ -156,6 +163,7 @@ export class Worker {
     this.#tending = Promise.all(drivers.map((driver) => driver.tend?.({ signal: this.#tendEnd.signal })));
     this.#onEvent = onEvent ?? (() => undefined);
     this.slots = slots;
+    this.#build = build;
     const onError = (error: unknown): void => this.#onEvent({ is: 'away', error });
     this.#dispatcher = new Dispatcher({
       ...{ jobs, owner: runs.owner, channel: jobsChannel(runs.schema), slots, onError },
@@ -165,7 +173,8 @@ export class Worker {
       makeRoom: () => this.#makeRoom(),
     });
     this.#reaper = new Reaper({
-      ...{ owner: runs.owner, leases, onError },
+      ...{ owner: runs.owner, leases, ended, onError },
+      onSwept: (n) => meters.add('swept', n),
       onReaped: (n) => meters.add('reaped', n),
       onDue: (n) => meters.add('timers', n),
       onUnconfirmed: (n) => meters.add('unknownLeases', n),
@@ -190,7 +199,7 @@ export class Worker {
       if (error !== null) onEvent?.({ is: 'waiting', error });
     };
     const driving = await runs.driving({ onAway, signal });
-    await runs.owner.describe({ slots, graphs, draining: false });
+    await runs.owner.describe({ slots, graphs, draining: false, retentionMs: driving.retentionMs });
     await runs.owner.ready();
     for (const graph of graphs) await driving.insist(() => driving.jobs.openQueue(graph));
     for (const { queue } of drivers) await driving.graphs.note(queue);
@@ -226,9 +235,23 @@ export class Worker {
   }
 
   async #metrics(): Promise<string> {
-    const [numbers, queues] = await Promise.all([this.#view.numbers(), this.#view.queues()]);
+    const [numbers, queues, tenants] = await Promise.all([
+      this.#view.numbers(),
+      this.#view.queues(),
+      this.#view.tenants(),
+    ]);
     const { slots, busy, isReady } = this;
-    return metricsText({ slots, busy, isReady, numbers, queues, meters: this.#meters });
+    const graphs = [...this.#drivers.keys()];
+    const cluster = { numbers, queues, tenants };
+    return metricsText({
+      slots,
+      busy,
+      isReady,
+      build: this.#build,
+      graphs,
+      ...cluster,
+      meters: this.#meters,
+    });
   }
 
   get busy(): number {
@@ -281,9 +304,12 @@ export class Worker {
 
   async #take(job: FetchedJob, { isAlone, share }: TakenHow): Promise<void> {
     this.#meters.add('fetched');
+    const from = performance.now();
     try {
       const held = await this.#claim(job, isAlone);
       if (typeof held === 'object') {
+        this.#meters.observe('takeUp', (performance.now() - from) / 1000);
+        if (held.toldSeconds !== null) this.#meters.observe('decisionToClaim', held.toldSeconds);
         void held.shared.then(share);
         return await this.#work(job, held);
       }

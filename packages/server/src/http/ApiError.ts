@@ -29,7 +29,7 @@ export interface ErrorBody {
 /** Every other failure of the engine is a conflict with the state that the thread has. */
 const STATUS: Partial<Readonly<Record<ErrorCode, ErrorStatus>>> = {
   ...{ AGENT_MAY_NOT_DECIDE: 403, POLICY_NOT_DECLARED: 403, MAY_NOT_APPROVE: 403 },
-  ...{ THREAD_NOT_FOUND: 404, CHECKPOINT_NOT_FOUND: 404 },
+  ...{ THREAD_NOT_FOUND: 404, NOT_KEPT: 404, CHECKPOINT_NOT_FOUND: 404 },
   ...{ INPUT_NOT_TAKEN: 422, INVALID_INPUT: 422, INVALID_ANSWER: 422, INVALID_PRINCIPAL: 422 },
   ...{ FEEDBACK_REQUIRED: 422, VALUE_NOT_STORABLE: 422, VALUE_TOO_LARGE: 413 },
   ...{ CONFIG_INVALID: 503, SCHEMA_FOREIGN: 503, SCHEMA_TOO_NEW: 503, STATE_BUSY: 503, STATE_CORRUPT: 503 },

@@ -1,22 +1,36 @@
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { humanIfNamed } from '../../flags/humanFrom.ts';
+import { withLabelFlags } from '../../flags/labelFlags.ts';
+import { type EachFlags, eachLines, meansAll, withEach } from '../../project/eachRun.ts';
 import { withRuns } from '../../project/openProject.ts';
 import { examples, type Session, type Start } from '../../project/Session.ts';
 
 export function addCancel(program: Command, start: Start, options?: CommandOptions): void {
-  program
+  const command = program
     .command('cancel', options)
     .description('cancel a run; calls in flight are aborted')
-    .argument('<id>', 'run')
-    .option('--by <name>', 'your name for the record (default: your user name)')
-    .addHelpText('after', examples('devs cancel csv-export'))
-    .action((id: string, { by }: CancelFlags, command: Command) =>
-      start(command, (session) => cancel(id, by, session)),
+    .argument('[id]', 'run')
+    .option('--all', 'all runs that have not ended, or those that match the other flags')
+    .option('--by <name>', 'your name for the record (default: your user name)');
+  withLabelFlags(command)
+    .addHelpText('after', examples('devs cancel csv-export', 'devs cancel --all --tag nightly'))
+    .action((id: string | undefined, flags: CancelFlags, command: Command) =>
+      start(command, (session) =>
+        meansAll(id, flags) ? cancelAll(flags, session) : cancel(id ?? '', flags.by, session),
+      ),
     );
 }
 
-interface CancelFlags {
+async function cancelAll(flags: CancelFlags, session: Session): Promise<ExitCode> {
+  const by = humanIfNamed(flags.by);
+  const status = ['created', 'running', 'waiting', 'paused'] as const;
+  const cancelled = await withEach({ ...flags, status }, session, (run) => run.cancel({ ...(by && { by }) }));
+  session.out.result({ requested: 'cancel', ...cancelled }, eachLines(cancelled, 'is being cancelled'));
+  return EXIT.ok;
+}
+
+interface CancelFlags extends EachFlags {
   readonly by?: string;
 }
 

@@ -14,27 +14,41 @@ export function addMigrate(program: Command, start: Start, options?: CommandOpti
       '--grant <role>',
       'with --print: also print the SQL that allows a role to run workers and commands',
     )
+    .option(
+      '--rls <by>',
+      'print the SQL of row-level security: by role (one per tenant) or setting (of a connection)',
+    )
     .addHelpText(
       'after',
       examples(
         'devs migrate --db postgres://devs@db.example.org/devs',
         'devs migrate --print --schema devs --grant devs_worker > devs.sql',
+        'devs migrate --rls role --grant devs_worker > rls.sql',
       ),
     )
-    .action(({ print, grant }: MigrateFlags, command: Command) =>
-      start(command, (session) => (print ? printSql(grant, session) : migrate(grant, session))),
+    .action((flags: MigrateFlags, command: Command) =>
+      start(command, (session) =>
+        flags.print === true || flags.rls !== undefined
+          ? printSql(flags, session)
+          : migrate(flags.grant, session),
+      ),
     );
 }
 
 interface MigrateFlags {
   readonly print?: true;
   readonly grant?: string;
+  readonly rls?: string;
 }
 
-async function printSql(role: string | undefined, { out, schema }: Session): Promise<ExitCode> {
-  const { jobsSql, rightsSql, schemaSql } = await loadPostgres();
-  const rights = role === undefined ? [] : [rightsSql(schema, role)];
-  const sql = [schemaSql(schema), jobsSql(schema), ...rights].join('\n');
+async function printSql({ print, grant, rls }: MigrateFlags, { out, schema }: Session): Promise<ExitCode> {
+  const { jobsSql, rightsSql, rowSecuritySql, schemaSql } = await loadPostgres();
+  if (rls !== undefined && rls !== 'role' && rls !== 'setting')
+    throw usageError(`--rls "${rls}" is unknown.`, 'Use --rls role or --rls setting.');
+  const tables = print === true ? [schemaSql(schema), jobsSql(schema)] : [];
+  const rights = print === true && grant !== undefined ? [rightsSql(schema, grant)] : [];
+  const policies = rls === undefined ? [] : [rowSecuritySql(schema, rls, grant)];
+  const sql = [...tables, ...rights, ...policies].join('\n');
   out.result({ schema, sql }, sql.split('\n'));
   return EXIT.ok;
 }
@@ -42,8 +56,8 @@ async function printSql(role: string | undefined, { out, schema }: Session): Pro
 async function migrate(role: string | undefined, session: Session): Promise<ExitCode> {
   if (role !== undefined) {
     throw usageError(
-      '--grant only works with --print.',
-      'Add --print, and have the owner of the tables run the output.',
+      '--grant only works with --print or --rls.',
+      'Add one of them, and have the owner of the tables run the output.',
     );
   }
   const migrated = await withAdmin(session, (admin) =>

@@ -10,15 +10,22 @@ export function addQueue(program: Command, start: Start, options?: CommandOption
     .description(
       'show the runs that wait for a worker, per graph and tenant, and the runs that were given up',
     )
+    .option('--tenant <name>', 'only jobs, runs and dead letters of this tenant')
     .addHelpText(
       'after',
-      examples('devs queue --db postgres://devs@db.example.org/devs', 'devs queue --json'),
+      examples(
+        'devs queue --db postgres://devs@db.example.org/devs',
+        'devs queue --tenant acme',
+        'devs queue --json',
+      ),
     )
-    .action((_options: object, command: Command) => start(command, queue));
+    .action(({ tenant }: { readonly tenant?: string }, command: Command) =>
+      start(command, (session) => queue(tenant, session)),
+    );
 }
 
-async function queue(session: Session): Promise<ExitCode> {
-  const queue = await withAdmin(session, (admin) => admin.queue());
+async function queue(tenant: string | undefined, session: Session): Promise<ExitCode> {
+  const queue = await withAdmin(session, (admin) => admin.queue({ tenant }));
   // `runId` is for scripts from before everything that belongs to a run named it `threadId`.
   const deadLetters = queue.deadLetters.map((letter) => ({ ...letter, runId: letter.threadId }));
   session.out.result({ ...queue, deadLetters }, queueLines(queue, session));

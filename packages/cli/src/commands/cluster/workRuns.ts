@@ -8,19 +8,20 @@ interface RunsWork {
   readonly slots: number;
   readonly drainMs: number;
   readonly healthPort: number | undefined;
+  readonly build: string | undefined;
 }
 
 /** Executes runs of a cluster until the process is stopped, as `workFiles` does those of state files. */
 export async function workRuns(
   { apps, runs }: { readonly apps: readonly RunDriver[]; readonly runs: PostgresRuns },
-  { slots, drainMs, healthPort }: RunsWork,
+  { slots, drainMs, healthPort, build }: RunsWork,
   session: Session,
 ): Promise<ExitCode> {
   try {
     const onEvent = (event: WorkerEvent): void => printEvent(event, session);
     const { signal, drainsAlone } = session.io;
     drainsAlone?.();
-    const worker = await runs.work({ drivers: apps, slots, healthPort, onEvent, signal });
+    const worker = await runs.work({ drivers: apps, slots, healthPort, build, onEvent, signal });
     printStarted(worker, apps, session);
     return await untilStopped(worker, drainMs, session);
   } catch (error) {

@@ -18,6 +18,7 @@ interface WorkerFlags {
   readonly concurrency?: string;
   readonly slots?: string;
   readonly healthPort?: string;
+  readonly build?: string;
   readonly drainMs: string;
 }
 
@@ -38,6 +39,7 @@ export function addWorker(program: Command, start: Start, options?: CommandOptio
       '--health-port <number>',
       'port that serves /livez, /readyz and /metrics, in a cluster (default: none)',
     )
+    .option('--build <name>', 'name of the deployed program for its metrics, such as a commit')
     .option('--drain-ms <number>', 'how long calls in flight may take after SIGTERM, in ms', DRAIN_MS)
     .addHelpText(
       'after',
@@ -60,7 +62,7 @@ async function runWorker(file: string | undefined, flags: WorkerFlags, session: 
   const drainMs = toNumber('--drain-ms', flags.drainMs, 0);
   const healthPort = flags.healthPort === undefined ? undefined : parseHealthPort(flags.healthPort);
   const loaded = flags.pipeline ? await pipelineApps(session) : await loadApps(moduleOf(file, session));
-  const work = { slots, drainMs, healthPort };
+  const work = { slots, drainMs, healthPort, build: flags.build };
   try {
     return await ('runs' in loaded ? workRuns(loaded, work, session) : workFiles(loaded, work, session));
   } finally {

@@ -74,7 +74,13 @@ describe('exit codes', () => {
         'THREAD_NOT_OURS',
       ],
       [EXIT.busy]: ['LEASE_LOST', 'STATE_BUSY', 'THREAD_BUSY', 'WORKSPACE_BUSY'],
-      [EXIT.notFound]: ['CHECKPOINT_NOT_FOUND', 'GATE_NOT_FOUND', 'STREAM_NOT_KEPT', 'THREAD_NOT_FOUND'],
+      [EXIT.notFound]: [
+        'CHECKPOINT_NOT_FOUND',
+        'GATE_NOT_FOUND',
+        'NOT_KEPT',
+        'STREAM_NOT_KEPT',
+        'THREAD_NOT_FOUND',
+      ],
       [EXIT.stateFile]: [
         'GRAPH_CHANGED',
         'JOURNAL_DEGRADED',

@@ -187,6 +187,8 @@ export interface RunRelease extends RunIndex {
   readonly until: number | null;
   /** Who drives it from now on. @defaultValue as before */
   readonly queue?: RunQueue;
+  /** Runs in its file that it began and that have not ended. @defaultValue 0 */
+  readonly openChildren?: number;
 }
 
 /** A run whose newest epoch is the caller's: nobody else's writes arrive. */

@@ -100,7 +100,7 @@ export function listRuns(filter: RunFilter, store: EngineStore): RunPage {
 }
 
 /** One state file has one tenant. */
-const isOfOneFile = ({ tenant = DEFAULT_TENANT }: LabelFilter): boolean => tenant === DEFAULT_TENANT;
+export const isOfOneFile = ({ tenant = DEFAULT_TENANT }: LabelFilter): boolean => tenant === DEFAULT_TENANT;
 
 /** One run as {@link listRuns} lists it; `null` for an unknown id. */
 export function getRun(id: string, { threads, labels }: EngineStore): RunInfo | null {

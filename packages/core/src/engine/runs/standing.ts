@@ -41,6 +41,7 @@ export function releaseOf(id: string, store: EngineStore): RunRelease {
     ...{ status, reason, title: null, view: null, ...store.labels.of(id) },
     gates: store.sessions.listOpenOfRuns().map((session) => gateWithDeadlines(session, store)),
     until: goesOnAt(id, store),
+    ...(hasEnded(status) && { openChildren: store.children.openBelow(id).length }),
   };
 }
 

@@ -17,7 +17,14 @@ import {
   openGatesOfRuns,
 } from '../../engine/gates/Gate.ts';
 import { type CompactOptions, type CompactResult, compactFile } from '../../engine/runs/compactFile.ts';
-import { cursorOf, inbox, labelQueryOf, pageLimit, statusesOf } from '../../engine/runs/lists.ts';
+import {
+  cursorOf,
+  inbox,
+  isOfOneFile,
+  labelQueryOf,
+  pageLimit,
+  statusesOf,
+} from '../../engine/runs/lists.ts';
 import type { Addressee, ClaimOptions, Notice } from '../../engine/runs/RunFiles.ts';
 import type { GateFilter, GatePage, QueueOptions, RunDriver, Runs } from '../../engine/runs/Runs.ts';
 import type { NewRunRecord } from '../../engine/start/RunStarts.ts';
@@ -145,6 +152,7 @@ class StateFileHome extends OnePipelineFile implements PipelineHome {
   async ids({ limit, after, status, ...filter }: RunListPage): Promise<readonly string[]> {
     const { directory, threads } = this.file.app.store;
     const query = labelQueryOf(filter);
+    if (!isOfOneFile(filter)) return [];
     const isAny = status === undefined && isUnlabelled(query);
     if (limit === undefined && after === undefined && isAny) return directory.ids();
     const last = after === undefined ? null : threads.require(after);

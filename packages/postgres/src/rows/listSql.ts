@@ -1,0 +1,61 @@
+// SQL of a page of runs: each condition has an index that knows the order of the page.
+
+import { ENDED_STATUSES, hasEnded, type runQueryOf } from '@devs/core/internal';
+import { isLiveSql } from '../server/Owner.ts';
+
+type RunQuery = ReturnType<typeof runQueryOf>;
+type Status = RunQuery['statuses'][number];
+
+/** What a driver has in hand runs, whatever it was when he took it. */
+const TAKEN = `('created', 'waiting', 'paused')`;
+const STATUS = `CASE WHEN owner IS NOT NULL AND status IN ${TAKEN} THEN 'running' ELSE status END`;
+
+const OPEN_STATUSES: readonly Status[] = ['created', 'running', 'waiting', 'paused'];
+const ALL = OPEN_STATUSES.length + ENDED_STATUSES.length;
+
+/** Disjoint parts of what is due, as the due runs of a local file are found. */
+const DUE: readonly string[] = [
+  'owner IS NOT NULL',
+  `owner IS NULL AND ended_at IS NULL AND (status IN ('created', 'running') OR wake_seq > handled_seq)
+   AND (status IN ('created', 'running') OR reason IS DISTINCT FROM 'no input yet')`,
+  `owner IS NULL AND ended_at IS NULL AND status = 'paused' AND reason = 'asked to stop' AND wake_seq <= handled_seq`,
+];
+
+/** Disjoint parts of the runs with these statuses. */
+function partsOf(statuses: readonly Status[]): readonly string[] {
+  if (statuses.length === ALL) return ['true'];
+  const parts = statuses.map((status) => {
+    if (hasEnded(status)) return `status = '${status}' AND ended_at IS NOT NULL`;
+    const isFree = status === 'running' ? '' : ' AND owner IS NULL';
+    return `status = '${status}' AND ended_at IS NULL${isFree}`;
+  });
+  return statuses.includes('running') ? [...parts, `owner IS NOT NULL AND status IN ${TAKEN}`] : parts;
+}
+
+const rowsSql = (schema: string): string => `
+SELECT run_id, ${STATUS} AS status, reason, fingerprint, created_at, updated_at, ended_at, labels,
+  owner IS NOT NULL AND ${isLiveSql(schema)} AS is_driven
+FROM ${schema}.runs`;
+
+export const getSql = (schema: string): string => `${rowsSql(schema)} WHERE run_id = $1`;
+
+const ORDER = 'ORDER BY created_at DESC, run_id DESC';
+
+/**
+ * A page, newest first. Of several statuses each has an ordered page of its own, so that nothing is read of the others.
+ *
+ * @param limit - Name of its parameter.
+ * @param conditions - On a row of `runs`, each behind an AND.
+ */
+export function listSql(
+  schema: string,
+  { statuses, due }: Pick<RunQuery, 'statuses' | 'due'>,
+  { conditions, limit }: { readonly conditions: string; readonly limit: string },
+): string {
+  const ofStatuses = due ? ` AND ${STATUS} IN ('${statuses.join("', '")}')` : '';
+  const page = (part: string): string =>
+    `${rowsSql(schema)} WHERE ${part}${ofStatuses}${conditions} ${ORDER} LIMIT ${limit}`;
+  const pages = (due ? DUE : partsOf(statuses)).map(page);
+  if (pages.length === 1) return pages.join('');
+  return `SELECT * FROM (${pages.map((each) => `(${each})`).join(' UNION ALL ')}) found ${ORDER} LIMIT ${limit}`;
+}

@@ -1,0 +1,60 @@
+import { quoteIdentifier } from '../server/Tables.ts';
+
+/** How PostgreSQL knows the tenant of a connection. */
+export const TENANT_SOURCES = {
+  /** A role per tenant, of the same name: who has its password has the tenant's rows. */
+  role: 'current_user::text',
+  /** A setting of the connection: `?options=-c%20devs.tenant%3Dacme`. Who can run SQL can set another. */
+  setting: `current_setting('devs.tenant', true)`,
+} as const;
+
+export type TenantSource = keyof typeof TENANT_SOURCES;
+
+/** Tables with a tenant of their own. */
+const OF_TENANT = ['runs', 'gates', 'tenants', 'run_counts'] as const;
+
+/** Tables of a run's: who sees the run sees these rows. */
+const OF_RUN = ['signals', 'run_changes', 'run_parts', 'run_bases', 'run_labels', 'gate_events'] as const;
+
+/** Labels are written with the run, which cannot be seen before that statement has ended. */
+const WRITTEN_WITH_RUN: ReadonlySet<string> = new Set(['run_labels']);
+
+/** Tables that everybody with rights on them sees whole: no content of a run is in them. */
+export const SHOWN_TO_ALL = [
+  'schema_version',
+  'workers',
+  'file_templates',
+  'graphs',
+  'gate_event_count',
+  'runs_not_kept',
+] as const;
+
+export const POLICED_TABLES: readonly string[] = [...OF_TENANT, ...OF_RUN];
+
+/**
+ * Returns the SQL that shows each connection the rows of its tenant alone. The owner of the tables sees all rows.
+ *
+ * @param worker - Role that sees all rows, as a worker must.
+ */
+export function rowSecuritySql(schema: string, by: TenantSource, worker?: string): string {
+  const name = quoteIdentifier(schema);
+  const tenant = `tenant = ${TENANT_SOURCES[by]}`;
+  const policed = (table: string, rows: string, checked: string = rows): readonly string[] => [
+    `ALTER TABLE ${name}.${table} ENABLE ROW LEVEL SECURITY;`,
+    `DROP POLICY IF EXISTS devs_tenant ON ${name}.${table};`,
+    `CREATE POLICY devs_tenant ON ${name}.${table} USING (${rows}) WITH CHECK (${checked});`,
+    `DROP POLICY IF EXISTS devs_worker ON ${name}.${table};`,
+    ...(worker === undefined
+      ? []
+      : [
+          `CREATE POLICY devs_worker ON ${name}.${table} TO ${quoteIdentifier(worker)} USING (true) WITH CHECK (true);`,
+        ]),
+  ];
+  return [
+    ...OF_TENANT.flatMap((table) => policed(table, tenant)),
+    ...OF_RUN.flatMap((table) => {
+      const ofRun = `EXISTS (SELECT FROM ${name}.runs r WHERE r.run_id = ${table}.run_id)`;
+      return policed(table, ofRun, WRITTEN_WITH_RUN.has(table) ? 'true' : ofRun);
+    }),
+  ].join('\n');
+}
