@@ -32,7 +32,7 @@ export function meansAll(id: string | undefined, flags: EachFlags): boolean {
 export async function withEach(
   flags: EachFlags & { readonly status: Status },
   session: Session,
-  work: (run: Run) => Promise<void>,
+  work: (run: Run) => Promise<unknown>,
 ): Promise<EachDone> {
   return withRuns(session, async (devs) => {
     const ids = await idsOf(devs, { status: flags.status, ...labelFilterOf(flags) });
