@@ -198,7 +198,7 @@ CREATE TABLE $.webhook_deliveries (
   event text NOT NULL,
   attempts integer NOT NULL DEFAULT 0,
   first_at timestamptz(3),
-  next_at timestamptz(3) NOT NULL DEFAULT now(),
+  next_at timestamptz(3) NOT NULL DEFAULT 'epoch',
   given_up_at timestamptz(3),
   error text,
   PRIMARY KEY (target, position)

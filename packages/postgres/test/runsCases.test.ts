@@ -15,7 +15,9 @@ beforeAll(async () => {
 afterAll(() => cluster.stop());
 
 beforeEach(async () => {
-  await cluster.sql('TRUNCATE devs.runs CASCADE; DELETE FROM devs_boss.job');
+  await cluster.sql(
+    'TRUNCATE devs.runs, devs.webhook_targets, devs.schedules CASCADE; DELETE FROM devs_boss.job',
+  );
 });
 
 describe('runs in PostgreSQL', () => {

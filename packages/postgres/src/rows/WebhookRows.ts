@@ -90,7 +90,7 @@ export class WebhookRows implements Port {
        UPDATE ~.webhook_deliveries d
        SET next_at = now() + ${inMs('$3')}, first_at = coalesce(d.first_at, now()), attempts = d.attempts + 1
        FROM due WHERE d.target = $1 AND d.position = due.position
-       RETURNING d.event, d.attempts, (extract(epoch FROM now() - d.first_at) * 1000)::double precision AS age_ms`,
+       RETURNING d.event, d.attempts, round(extract(epoch FROM now()::timestamptz(3) - d.first_at) * 1000)::double precision AS age_ms`,
       [target, limit, holdMs],
     );
     return rows
@@ -124,7 +124,7 @@ export class WebhookRows implements Port {
 
   async again(target: string): Promise<number> {
     const rows = await this.#query(
-      `UPDATE ~.webhook_deliveries SET given_up_at = NULL, first_at = NULL, next_at = now()
+      `UPDATE ~.webhook_deliveries SET given_up_at = NULL, first_at = NULL, next_at = 'epoch'
        WHERE target = $1 AND given_up_at IS NOT NULL RETURNING position`,
       [target],
     );
