@@ -133,7 +133,9 @@ function formatRepository(repository: ProjectConfig['repository']): string {
 const formatGit = (git: ProjectConfig['git']): readonly string[] => [
   ...(git?.credentials === true ? ['git:      uses your credential helpers, askpass and ssh command'] : []),
   ...(git?.sign === true ? ['git:      signs commits with the program and key of your configuration'] : []),
-  ...(git?.hooks === true ? ['git:      runs pre-commit and commit-msg of the repository with the checks'] : []),
+  ...(git?.hooks === true
+    ? ['git:      runs pre-commit and commit-msg of the repository with the checks']
+    : []),
 ];
 
 const formatSecretsMode = (mask: 'precise' | 'broad' = 'precise'): string =>
