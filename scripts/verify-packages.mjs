@@ -39,7 +39,7 @@ const BUDGET = {
   mcp: { packed: 13_000, installed: 108_000_000 },
   server: { packed: 60_000, installed: 108_000_000 },
   postgres: { packed: 88_000, installed: 112_000_000 },
-  ui: { packed: 175_000, installed: 105_000_000 },
+  ui: { packed: 265_000, installed: 108_000_000 }, // 53 kB of it are the languages of code
 };
 
 /** Declarations of sources that are not published lead nowhere; the rest is of no use to a user. */
