@@ -70,7 +70,7 @@ WITH jobs AS (
     count(*) FILTER (WHERE state < 'active' AND start_after > now()) AS later,
     count(*) FILTER (WHERE state = 'active') AS active,
     extract(epoch FROM now() - min(start_after) FILTER (WHERE state < 'active' AND start_after <= now())) AS oldest
-  FROM ${this.#jobs} WHERE state <= 'active' AND name LIKE 'runs.%' AND name <> 'runs.dead' GROUP BY name
+  FROM ${this.#jobs} WHERE state <= 'active' AND name LIKE 'runs.%' GROUP BY name
 ), open AS (
   SELECT queue, count(*) AS runs FROM ${this.#schema}.runs WHERE ended_at IS NULL GROUP BY queue
 ), fetching AS (
@@ -123,7 +123,7 @@ FROM ${this.#schema}.workers w ORDER BY started_at, worker_id`,
       `
 SELECT (SELECT count(*) FROM ${this.#schema}.gates WHERE status = 'open') AS gates,
   (SELECT extract(epoch FROM now() - min(opened_at)) FROM ${this.#schema}.gates WHERE status = 'open') AS oldest,
-  (SELECT count(*) FROM ${this.#jobs} WHERE name = 'runs.dead' AND state < 'active') AS dead,
+  (SELECT count(*) FROM ${this.#schema}.runs WHERE given_up IS NOT NULL) AS dead,
   (SELECT n_dead_tup FROM pg_stat_user_tables WHERE relid = $1::regclass) AS dead_rows`,
       [`${this.#schema}.run_changes`],
     );
@@ -168,7 +168,7 @@ WITH open AS (
   FROM ${schema}.runs WHERE ended_at IS NULL GROUP BY tenant
 ), jobs AS (
   SELECT group_id AS tenant, count(*) AS ready FROM ${quoteIdentifier(bossSchema(schemaName))}.job
-  WHERE state < 'active' AND start_after <= now() AND name <> 'runs.dead' AND group_id IS NOT NULL GROUP BY group_id
+  WHERE state < 'active' AND start_after <= now() AND group_id IS NOT NULL GROUP BY group_id
 )
 SELECT tenant, cap, coalesce(driven, 0) AS driven, coalesce(ready, 0) AS ready, coalesce(runs, 0) AS runs
 FROM open FULL JOIN (SELECT tenant, cap FROM ${schema}.tenants WHERE cap IS NOT NULL) capped USING (tenant)

@@ -49,6 +49,7 @@ interface MeasuredWorker {
   readonly slots: number;
   readonly busy: number;
   readonly isReady: boolean;
+  readonly skewSeconds: number;
   readonly meters: WorkerMeters;
   readonly numbers: ClusterNumbers;
   readonly queues: readonly QueueLine[];
@@ -150,6 +151,11 @@ export const METRICS: readonly Metric[] = [
     'Duration of these statements.',
     one(({ meters }) => meters.of('shipMs') / 1000),
   ),
+  gauge(
+    'devs_clock_skew_seconds',
+    "How far the clock of the worker's machine is ahead of PostgreSQL's. Runs go by PostgreSQL's.",
+    one(({ skewSeconds }) => skewSeconds),
+  ),
   gauge('devs_runs', 'Runs by status.', ({ numbers }) =>
     [...numbers.runs].map(([status, n]) => [metricLabel('status', status), n]),
   ),
@@ -195,7 +201,7 @@ export const METRICS: readonly Metric[] = [
   ),
   gauge(
     'devs_dead_letters',
-    'Runs that were given up.',
+    'Dead letters: runs that were given up.',
     one(({ numbers }) => numbers.deadLetters),
   ),
   gauge(

@@ -9,7 +9,9 @@ import { queueName } from '../jobs/Jobs.ts';
 import type { GraphQueues } from '../rows/GraphQueues.ts';
 import type { Leases } from '../rows/Leases.ts';
 import type { Claimer, NotClaimed } from '../rows/RunRows.ts';
+import { isServerFault } from '../server/faults.ts';
 import { jobsChannel } from '../server/Owner.ts';
+import type { ServerClock } from '../server/ServerClock.ts';
 import type { SessionOwner } from '../server/SessionOwner.ts';
 import { Dispatcher, type TakenHow } from './Dispatcher.ts';
 import { Reaper } from './Reaper.ts';
@@ -23,6 +25,7 @@ export interface DrivingParts {
   readonly view: ClusterView;
   /** Told of what is sent and of retries. */
   readonly meters: WorkerMeters;
+  readonly clock: Pick<ServerClock, 'skewSeconds'>;
   /** Asks until there is an answer. */
   readonly insist: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
@@ -67,7 +70,7 @@ export type WorkerEvent =
   | { readonly is: 'away'; readonly error: unknown };
 
 const SLOTS = 10;
-/** Before what could not be claimed is looked at again: a full tenant, a file of a newer release; ms. */
+/** Before a run that could not be claimed or driven is tried again, ms: a full tenant, a newer file, a server that is away. */
 const LATER_MS = 1000;
 /** Before a run of an older graph that this worker's graph refuses is offered to others again, ms. */
 const REFUSED_MS = 2000;
@@ -126,6 +129,7 @@ export class Worker {
   /** Runs of older graphs that the graph here refuses, and when that was found, in milliseconds since the Unix epoch. */
   readonly #refused = new Map<string, number>();
   readonly #meters: WorkerMeters;
+  readonly #clock: DrivingParts['clock'];
   readonly #onEvent: (event: WorkerEvent) => void;
   readonly #drain = new AbortController();
   readonly #abort = new AbortController();
@@ -141,7 +145,7 @@ export class Worker {
 
   private constructor(
     runs: DrivenRuns,
-    { jobs, leases, meters, view }: DrivingParts,
+    { jobs, leases, meters, view, clock }: DrivingParts,
     { drivers, slots = SLOTS, onEvent, older }: WorkerOptions & { readonly older: OlderQueues },
   ) {
     this.#runs = runs;
@@ -150,6 +154,7 @@ export class Worker {
     this.#drivers = new Map(drivers.map((driver) => [queueName(driver.queue), driver]));
     this.#older = older;
     this.#meters = meters;
+    this.#clock = clock;
     this.#onEvent = onEvent ?? (() => undefined);
     this.slots = slots;
     const onError = (error: unknown): void => this.#onEvent({ is: 'away', error });
@@ -224,7 +229,8 @@ export class Worker {
   async #metrics(): Promise<string> {
     const [numbers, queues] = await Promise.all([this.#view.numbers(), this.#view.queues()]);
     const { slots, busy, isReady } = this;
-    return metricsText({ slots, busy, isReady, numbers, queues, meters: this.#meters });
+    const { skewSeconds } = this.#clock;
+    return metricsText({ slots, busy, isReady, skewSeconds, numbers, queues, meters: this.#meters });
   }
 
   get busy(): number {
@@ -278,15 +284,17 @@ export class Worker {
     try {
       const held = await this.#claim(job, isAlone);
       if (typeof held === 'object') {
-        void held.shared.then(share);
+        void held.shared.then(() => share(held.slots));
         return await this.#work(job, held);
       }
       const isForOthers = this.#drain.signal.aborted || held === 'suspect';
       const laterMs = this.#isRefused(job.runId) ? REFUSED_MS : LATER_MS;
       await this.#insist(() => this.#leases.decline(job, isForOthers ? 0 : laterMs));
     } catch (error) {
-      this.#sayFailed(job, error);
-      await this.#insist(() => this.#leases.failed(job, error));
+      const isServers = this.#sayFailed(job, error);
+      await this.#insist(() =>
+        isServers ? this.#leases.decline(job, LATER_MS) : this.#leases.failed(job, error),
+      );
     }
   }
 
@@ -347,14 +355,21 @@ export class Worker {
     }
     const isCutOff = this.#abort.signal.aborted;
     if (isCutOff) this.#onEvent({ is: 'cut off', threadId: runId });
-    else this.#sayFailed(job, error);
+    const isServers = !isCutOff && this.#sayFailed(job, error);
+    const counted = isCutOff || isServers ? null : error;
     // As long as this process lives the run is its own: nobody else would take it.
-    await this.#insist(() => this.#leases.giveUp(held.epoch, job, isCutOff ? null : error));
+    await this.#insist(() => this.#leases.giveUp(held.epoch, job, counted, isServers ? LATER_MS : 0));
   }
 
-  #sayFailed({ runId, retryCount }: FetchedJob, error: unknown): void {
+  /** Whether it is a fault of the server, which does not count. */
+  #sayFailed({ runId, retryCount }: FetchedJob, error: unknown): boolean {
+    if (isServerFault(error)) {
+      this.#onEvent({ is: 'away', error });
+      return true;
+    }
     this.#meters.add('failed');
     this.#onEvent({ is: 'failed', threadId: runId, error, attempt: retryCount + 1 });
+    return false;
   }
 
   /** Until PostgreSQL has answered, or there is no more time. */

@@ -103,7 +103,7 @@ export interface AppOptions<
   /** Secrets to mask in output. @defaultValue the environment's secrets */
   readonly secrets?: SecretsOptions;
   readonly events?: EventBus;
-  /** Clock, in milliseconds since the Unix epoch. */
+  /** Clock, in milliseconds since the Unix epoch. @defaultValue the machine's; in a cluster PostgreSQL's */
   readonly now?: () => number;
   readonly newId?: () => string;
 }

@@ -4,6 +4,8 @@ import { SCHEMA_VERSION } from '../../db/ledger.ts';
 import { emptyLog } from '../../db/pragmas.ts';
 import { RunLabelStore } from '../../state/labels/RunLabelStore.ts';
 import type { RunLabels } from '../../state/labels/runLabels.ts';
+import { markGivenUp } from '../runs/givenUp.ts';
+import { beginRunFile, parseStartedRun } from '../start/startedRun.ts';
 
 let empty: Database | undefined;
 
@@ -13,10 +15,13 @@ export function newRunFile(): Database {
   return openCopy(empty);
 }
 
-/** What a place of run files does with one of them: of which schema it is, how it is made, opened, searched and shortened. */
+/** For a storage of run files: the schema of a file, and how to make, begin, open, search and shorten one. */
 export const runFile = {
   schema: SCHEMA_VERSION,
   create: newRunFile,
+  begin: beginRunFile,
+  markGivenUp,
+  parseStart: parseStartedRun,
   openBytes: openStateCopy,
   openAt: openWorkingCopy,
   emptyLog,
