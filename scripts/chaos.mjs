@@ -7,9 +7,11 @@
 //   pnpm chaos --seed 42           the scenarios, moments and latencies of that seed; where a kill falls may differ
 //   pnpm chaos --durability sync   own graphs of that mode alone, sync or async
 //   pnpm chaos --chains 2          runs at the same time; 3 without it
-//   pnpm chaos --cluster           workers of a cluster on PostgreSQL, killed, frozen, and PostgreSQL as the power goes out;
-//                                  then good runs beside poisonous ones, and failovers between two claims of a run
-//   pnpm chaos --cluster --only poison        one of kills, poison, failovers; --times how often: 3 and 10 without it
+//   pnpm chaos --cluster           workers of a cluster on PostgreSQL, killed, frozen, with clocks that are wrong by 20 minutes,
+//                                  two of three through a pooler; PostgreSQL as the power goes out, and as it takes no changes;
+//                                  then good runs beside poisonous ones, failovers between two claims of a run, and
+//                                  standbys that take over without the commits of six seconds
+//   pnpm chaos --cluster --only poison        one of kills, poison, failovers, promotions; --times how often: 3, 10, 10 without it
 //   pnpm chaos --json              the report as JSON on stdout, progress on stderr
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
@@ -62,7 +64,7 @@ function showProgress(done) {
   );
 }
 
-const CLUSTER = { kills: onKills, poison: onPoison, failovers: onFailovers };
+const CLUSTER = { kills: onKills, poison: onPoison, failovers: onFailovers, promotions: onPromotions };
 
 async function onCluster() {
   const names = values.only === undefined ? Object.keys(CLUSTER) : [values.only];
@@ -116,6 +118,21 @@ async function onFailovers() {
   ]);
 }
 
+const LOST_MS = 6000;
+
+async function onPromotions() {
+  const { runPromotions } = await import('../packages/postgres/test/chaos/promote.ts');
+  const times = timesOr(10);
+  process.stderr.write(`chaos: ${times} standbys without the commits of ${LOST_MS / 1000} s\n`);
+  const report = await runPromotions(times, LOST_MS);
+  return tell(report, [
+    ['promotions', report.promotions],
+    ['runs', report.runs],
+    ['calls that were lost', report.lostCalls],
+    ['until the last run ended', `${report.longestMs} ms at most`],
+  ]);
+}
+
 async function onKills() {
   const { runClusterChaos } = await import('../packages/postgres/test/chaos/runClusterChaos.ts');
   process.stderr.write(`chaos: ${kills} kills of workers\n`);
@@ -129,6 +146,8 @@ async function onKills() {
     console.log(`taken over                 ${report.takenOver}`);
     console.log(`frozen until taken over    ${report.freezes}`);
     console.log(`restarts of PostgreSQL     ${report.restarts}`);
+    console.log(`times it took no changes   ${report.readOnly}`);
+    console.log(`transactions in a pooler   ${report.pooled}`);
     console.log(`runs                       ${report.runs}`);
     console.log(`calls                      ${report.begun}, of these ${report.again} again`);
     console.log(`violations                 ${report.violations.length}`);

@@ -306,12 +306,23 @@ const LONG = [
     'an older copy of PostgreSQL between two claims of a run',
   ],
   [
+    'promotions',
+    { DEVS_PROMOTIONS: 10 },
+    'serverFaults',
+    'a standby of PostgreSQL that takes over without the commits of six seconds',
+  ],
+  [
     'cluster-poison',
     { DEVS_CLUSTER_POISONS: 9 },
     'postgres/test/chaos/poison',
     'runs that end their workers',
   ],
-  ['cluster-chaos', { DEVS_CLUSTER_KILLS: 1000 }, 'clusterChaos', 'workers of a cluster, killed and frozen'],
+  [
+    'cluster-chaos',
+    { DEVS_CLUSTER_KILLS: 1000 },
+    'clusterChaos',
+    'workers of a cluster with wrong clocks, killed and frozen, a pooler before a server that takes no changes now and then',
+  ],
   [
     'ships',
     { DEVS_CHANGES: 20_000 },

@@ -4,15 +4,15 @@ import { ClusterView, type QueueLine, type TenantLine, type WorkerLine } from '.
 import { type RunStanding, readStanding } from './cluster/RunStanding.ts';
 import { FileTemplates } from './files/FileTemplates.ts';
 import { MAX_FILE_BYTES, plainCodecs, type RunCodecs, RunFiles, requireFileLimit } from './files/RunFiles.ts';
-import { BossJobs, type DeadLetter } from './jobs/BossJobs.ts';
+import { BossJobs } from './jobs/BossJobs.ts';
 import { findSchema, openSchema, reaching } from './openSchema.ts';
 import { requireSchema, requireTenant, serverOf } from './options.ts';
 import { type EndedRunFilter, EndedRuns, type RemovedRuns } from './rows/EndedRuns.ts';
 import { LabelBackfill, type LabelProgress, type UnreadableRun } from './rows/LabelBackfill.ts';
-import { Leases } from './rows/Leases.ts';
+import { type DeadLetter, Leases } from './rows/Leases.ts';
 import { type StoppedRunFilter, StoppedRuns } from './rows/StoppedRuns.ts';
 import { SCHEMA_STEPS } from './schema.ts';
-import { type AwayWait, isStarting } from './server/faults.ts';
+import { type AwayWait, saysLater } from './server/faults.ts';
 import { CONNECTION, poolOf } from './server/pool.ts';
 import { Tables } from './server/Tables.ts';
 
@@ -80,7 +80,7 @@ export class ClusterAdmin {
     requireFileLimit(maxFileBytes);
     requireSchema(schema);
     this.#server = serverOf(url);
-    this.#waiting = { awayMs, onAway, passes: isStarting };
+    this.#waiting = { awayMs, onAway, passes: saysLater };
     this.#pool = poolOf({ connectionString: url, ...CONNECTION, max: 2 });
     this.#tables = new Tables(this.#pool, { schema, patience: AT_ONCE, isPooled: true });
     this.#jobs = new BossJobs(this.#pool, { schema });
@@ -112,7 +112,7 @@ export class ClusterAdmin {
     const wanted = tenant === undefined ? null : requireTenant(tenant);
     await this.#open(false);
     const view = new ClusterView(this.#tables);
-    const letters = await this.#jobs.deadLetters();
+    const letters = await new Leases(this.#tables, this.#jobs).deadLetters();
     const ofTenant =
       wanted === null
         ? null
@@ -144,17 +144,15 @@ export class ClusterAdmin {
   }
 
   /**
-   * Executes dead letters again: one, or with `null` all. Returns their ids, oldest first.
+   * Executes dead letters again: one, or with `null` all. Returns their ids.
    *
    * @throws DevsError `THREAD_NOT_FOUND` for a run that is not a dead letter.
    */
   async redrive(id: string | null): Promise<readonly string[]> {
     await this.#open(false);
-    const letters = await this.#jobs.deadLetters();
-    const wanted = letters.filter(({ threadId }) => id === null || threadId === id);
-    if (id !== null && wanted.length === 0) throw notGivenUp(id);
-    await new Leases(this.#tables, this.#jobs).redrive(wanted);
-    return wanted.map(({ threadId }) => threadId);
+    const redriven = await new Leases(this.#tables, this.#jobs).redrive(id === null ? null : [id]);
+    if (id !== null && redriven.length === 0) throw notGivenUp(id);
+    return redriven;
   }
 
   /** Returns who has a run, and what it waits for. @throws DevsError `THREAD_NOT_FOUND` */
@@ -194,8 +192,8 @@ export class ClusterAdmin {
 }
 
 const notGivenUp = (id: string): DevsError =>
-  new DevsError(`Run "${id}" was not given up.`, {
+  new DevsError(`Run "${id}" is not a dead letter.`, {
     code: 'THREAD_NOT_FOUND',
-    remedy: 'List the runs that were given up with devs queue.',
+    remedy: 'List the dead letters with devs queue.',
     context: { threadId: id },
   });

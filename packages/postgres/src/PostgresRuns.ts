@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { DevsError, isDevsError, type Runs } from '@devs/core';
 import { type NewRun, type RunFileView, type RunSignal, runFile } from '@devs/core/internal';
-import { assertFileFits, type LookedAtFiles, type RunAtOnce, type RunFiles } from './files/RunFiles.ts';
+import { assertFileFits, type LookedAtFiles, markWalMode, type RunFiles } from './files/RunFiles.ts';
 import { HeldFile, type WorkingCopies } from './held/HeldFile.ts';
 import { HeldPostgresRun } from './held/HeldPostgresRun.ts';
 import { requireTenant } from './options.ts';
 import type { RunLists } from './rows/RunLists.ts';
-import type { Claimer, NotClaimed, RunClaim, RunRows } from './rows/RunRows.ts';
+import type { Claimer, NewRunStart, NotClaimed, RunClaim, RunRows } from './rows/RunRows.ts';
 import type { ScheduleRows } from './rows/ScheduleRows.ts';
 import type { Shipper } from './rows/Shipper.ts';
 import type { Watches } from './rows/Watches.ts';
 import type { WebhookRows } from './rows/WebhookRows.ts';
 import { toldChannel } from './server/Owner.ts';
+import type { ServerClock } from './server/ServerClock.ts';
 import type { LeaseComparison, SessionOwner } from './server/SessionOwner.ts';
 import {
   type DrivenRuns,
@@ -23,6 +24,7 @@ import {
 
 export interface PostgresRunsParts {
   readonly schema: string;
+  readonly clock: ServerClock;
   readonly rows: RunRows;
   readonly files: RunFiles;
   readonly looked: LookedAtFiles;
@@ -50,6 +52,8 @@ interface InHand {
 
 /** Runs with files in PostgreSQL. Created by `postgres`. */
 export class PostgresRuns implements Runs, DrivenRuns {
+  /** The server's clock. */
+  readonly now: () => number;
   readonly #parts: PostgresRunsParts;
   /** That this process has in hand. */
   readonly #held = new Map<string, InHand>();
@@ -58,6 +62,7 @@ export class PostgresRuns implements Runs, DrivenRuns {
   #closing: Promise<void> | null = null;
 
   constructor(parts: PostgresRunsParts) {
+    this.now = parts.clock.now;
     this.#parts = parts;
     parts.owner.compares(() => this.#comparison());
   }
@@ -104,13 +109,23 @@ export class PostgresRuns implements Runs, DrivenRuns {
   }
 
   async create(run: NewRun): Promise<boolean> {
-    const { id, file } = run;
-    if (id === '' || id.includes('\0')) throw new RangeError('id: expected a string without NUL');
-    requireTenant(run.tenant ?? 'default');
-    assertFileFits(id, file.length, this.#parts.maxFileBytes);
+    const { file } = run;
+    this.#assertNew(run, file);
     runFile.openBytes(file).close(); // refuses what is none
     await this.#parts.ready();
     return this.#parts.rows.create({ ...run, file: markWalMode(file) }, runFile.schema);
+  }
+
+  async start(run: NewRunStart): Promise<boolean> {
+    this.#assertNew(run, run.start);
+    await this.#parts.ready();
+    return this.#parts.rows.start(run, runFile.schema);
+  }
+
+  #assertNew({ id, tenant = 'default' }: Pick<NewRun, 'id' | 'tenant'>, bytes: Uint8Array): void {
+    if (id === '' || id.includes('\0')) throw new RangeError('id: expected a string without NUL');
+    requireTenant(tenant);
+    assertFileFits(id, bytes.length, this.#parts.maxFileBytes);
   }
 
   async open(id: string): Promise<RunFileView> {
@@ -135,10 +150,12 @@ export class PostgresRuns implements Runs, DrivenRuns {
     await this.#parts.ready();
     const { looked, rows } = this.#parts;
     return looked.look(id, (run) => {
-      const { image, signals, told, taken, birth, mark, seq, driven: isDriven } = run ?? unknown(id);
-      const at = [birth, mark, seq, told, taken, isDriven].join(' ');
+      const { image, start, signals, told, givenUp, driven: isDriven, ...row } = run ?? unknown(id);
+      const at = [row.birth, row.mark, row.seq, told, row.taken, isDriven, givenUp].join(' ');
       if (at === before) return null;
       const db = runFile.openBytes(image.bytes);
+      if (start !== null) runFile.begin(db, start.run, start.at);
+      runFile.markGivenUp(db, id, givenUp, this.now);
       return {
         ...{ db, isCopy: true, isDriven, signals, at },
         tell: (signal: RunSignal) => rows.tell(id, signal, told),
@@ -198,20 +215,18 @@ export class PostgresRuns implements Runs, DrivenRuns {
   }
 
   async #checkout(claim: RunClaim): Promise<HeldPostgresRun> {
-    const { rows, files, shipper, copies, maxFileBytes } = this.#parts;
-    const at = await this.#read(claim.runId);
-    const parts = { shipper, maxFileBytes, codec: files.codecOf(claim.tenant), dir: copies.dir() };
+    const { rows, files, looked, shipper, copies, maxFileBytes } = this.#parts;
+    const at = (await looked.toHold(claim.runId)) ?? unknown(claim.runId);
+    const codec = files.codecOf(claim.tenant);
+    const parts = { shipper, maxFileBytes, codec, now: this.now, dir: copies.dir() };
     return new HeldPostgresRun({
-      ...{ claim, rows, files },
+      ...{ claim, rows, files, birth: at.birth },
+      keep: (left) => looked.keep(claim.runId, left),
       file: await HeldFile.checkout(claim, at, parts),
       taken: at.taken,
       onTold: (runId, tell) => this.#onTold(runId, tell),
       onClose: () => this.#held.delete(claim.runId),
     });
-  }
-
-  async #read(id: string): Promise<RunAtOnce> {
-    return (await this.#parts.files.read(id)) ?? unknown(id);
   }
 
   async list(filter: NonNullable<Parameters<Runs['list']>[0]> = {}): ReturnType<Runs['list']> {
@@ -306,13 +321,6 @@ export class PostgresRuns implements Runs, DrivenRuns {
     const listeners = runId === null ? [...this.#told.values()] : [this.#told.get(runId) ?? []];
     for (const tell of listeners.flatMap((each) => [...each])) tell();
   }
-}
-
-/** As of a file that is written through a log: where it is one already, no page becomes another when it is opened. */
-function markWalMode(file: Uint8Array): Uint8Array {
-  const bytes = Uint8Array.from(file);
-  bytes.set([2, 2], 18);
-  return bytes;
 }
 
 const unknownRun = (id: string): DevsError =>

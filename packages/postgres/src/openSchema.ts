@@ -2,7 +2,9 @@ import { DevsError, isDevsError } from '@devs/core';
 import type { ClientBase, Pool } from 'pg';
 import { bossSchema, migrateJobs } from './jobs/BossJobs.ts';
 import { assertRights, migrateSchema, SCHEMA_STEPS } from './schema.ts';
-import { type AwayWait, isAway, notReached, pgFault, waitUntilBack } from './server/faults.ts';
+import { type AwayWait, isAway, notReached, pgFault, pooledFault, waitUntilBack } from './server/faults.ts';
+import { sharesSessions } from './server/pool.ts';
+import { SERVER_NOW, ServerClock } from './server/ServerClock.ts';
 import { quoteIdentifier } from './server/Tables.ts';
 
 export interface SchemaToOpen {
@@ -11,6 +13,10 @@ export interface SchemaToOpen {
   readonly migrates: boolean;
   /** For messages: without user and password. */
   readonly server: string;
+  /** Set by the server's answer. @defaultValue a clock of its own */
+  readonly clock?: ServerClock;
+  /** Whether a connection needs a session of its own, for named statements, a lock and `LISTEN`. @defaultValue false */
+  readonly needsSessions?: boolean;
 }
 
 interface FoundSchema {
@@ -25,7 +31,7 @@ interface FoundSchema {
  * Sees that the database can be used by this release, before anything is done to it.
  *
  * @throws DevsError `STATE_IO` where it cannot be reached, after it was waited for; `CONFIG_INVALID` for a wrong user, a missing
- *   right, tables that are missing or old and may not be made; `SCHEMA_TOO_NEW`.
+ *   right, tables that are missing or old and may not be made, a pooler where sessions are needed; `SCHEMA_TOO_NEW`.
  */
 export async function openSchema(pool: Pool, target: SchemaToOpen, waiting: AwayWait): Promise<void> {
   await reaching(target.server, waiting, () => openOnce(pool, target));
@@ -48,10 +54,14 @@ export async function reaching<Result>(
   }
 }
 
-async function openOnce(pool: Pool, { schema, migrates }: SchemaToOpen): Promise<void> {
+async function openOnce(
+  pool: Pool,
+  { schema, migrates, needsSessions = false, clock }: SchemaToOpen,
+): Promise<void> {
+  if (needsSessions && (await sharesSessions(pool))) throw pooledFault();
   const client = await pool.connect();
   try {
-    await assertDurable(client);
+    await assertDurable(client, clock);
     const found = await findSchema(client, schema);
     if (found.version > SCHEMA_STEPS && found.oldest > SCHEMA_STEPS) throw tooNew(schema);
     if (found.version < SCHEMA_STEPS || !found.hasJobs) {
@@ -66,10 +76,10 @@ async function openOnce(pool: Pool, { schema, migrates }: SchemaToOpen): Promise
 }
 
 /** A commit that is acknowledged before it is on a disk is none. */
-async function assertDurable(client: ClientBase): Promise<void> {
-  const { rows } = await client.query<{ level: string }>(
-    `SELECT current_setting('synchronous_commit') AS level`,
-  );
+async function assertDurable(client: ClientBase, clock = new ServerClock()): Promise<void> {
+  const sql = `SELECT current_setting('synchronous_commit') AS level, ${SERVER_NOW} AS server_ms`;
+  const ask = () => client.query<{ level: string; server_ms: number }>(sql);
+  const { rows } = await clock.reading(ask, ({ rows: [row] }) => row?.server_ms);
   if (rows[0]?.level !== 'off') return;
   throw new DevsError('PostgreSQL can lose acknowledged commits: `synchronous_commit` is off.', {
     code: 'CONFIG_INVALID',

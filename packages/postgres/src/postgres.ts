@@ -24,8 +24,9 @@ import { ScheduleRows } from './rows/ScheduleRows.ts';
 import { Shipper } from './rows/Shipper.ts';
 import { Watches } from './rows/Watches.ts';
 import { WebhookRows } from './rows/WebhookRows.ts';
-import { type AwayWait, isAway, isStarting, type Patience } from './server/faults.ts';
+import { type AwayWait, isAway, type Patience, saysLater } from './server/faults.ts';
 import { CONNECT_MS, CONNECTION, poolOf } from './server/pool.ts';
+import { ServerClock } from './server/ServerClock.ts';
 import { SessionOwner } from './server/SessionOwner.ts';
 import { Tables } from './server/Tables.ts';
 import type { WaitingWorker } from './worker/Worker.ts';
@@ -34,7 +35,10 @@ import type { WaitingWorker } from './worker/Worker.ts';
 export interface PostgresOptions {
   /** For example `postgres://user:password@host:5432/database`. */
   readonly url: string;
-  /** The server itself, if `url` is a pooler: one connection per process listens and has a lock. @defaultValue `url` */
+  /**
+   * The server itself, if `url` is a pooler in transaction mode: one connection per process listens and has a lock. Without it, such a
+   * pooler is `CONFIG_INVALID`. @defaultValue `url`
+   */
   readonly directUrl?: string;
   /** Schema of the tables; jobs are in `${schema}_boss`. @defaultValue 'devs' */
   readonly schema?: string;
@@ -88,12 +92,8 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
     ...rest
   } = optionsOf(options);
   const { migrate = true, awayMs = AWAY_MS, onAway = () => undefined, maxFileBytes = MAX_FILE_BYTES } = rest;
-  requireFileLimit(maxFileBytes);
   const retentionMs = retention === undefined ? null : requireRetention(retention);
-  if (!(awayMs >= 0)) throw new RangeError(`awayMs: expected milliseconds, got ${awayMs}`);
-  requireSchema(schema);
-  const server = serverOf(url);
-  serverOf(directUrl);
+  const server = requireOptions({ url, directUrl, schema, awayMs, maxFileBytes });
   const meters = new WorkerMeters();
   const told = (why: unknown): void => {
     if (why !== null) meters.add('awayRetries');
@@ -106,16 +106,14 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
   // Who looks after others asks again by himself.
   const impatient = new Tables(pools.work, { schema, patience: { awayMs: 0, onAway: told }, isPooled });
   const jobs = new BossJobs(pools.boss, { schema });
-  const files = new RunFiles(tables, new FileTemplates(tables), { codecs: codec, maxFileBytes });
+  const clock = new ServerClock();
+  const files = new RunFiles(tables, new FileTemplates(tables), { codecs: codec, maxFileBytes, clock });
   const connection = { connectionString: directUrl, ...CONNECTION };
-  const owner = new SessionOwner({ connection, schema, awayMs });
-  const ready = untilOnce((worker) => {
-    const target = { schema, migrates: migrate, server };
-    return openSchema(pools.work, target, waitsOf(worker, patience));
-  });
+  const owner = new SessionOwner({ connection, schema, awayMs, clock });
   return new PostgresRuns({
     schema,
-    rows: new RunRows(tables, files, jobs),
+    clock,
+    rows: new RunRows(tables, files, { jobs, clock }),
     files,
     looked: new LookedAtFiles(files),
     lists: new RunLists(tables),
@@ -129,6 +127,7 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
     driving: {
       jobs,
       meters,
+      clock,
       leases: new Leases(impatient, jobs),
       ended: new EndedRuns(impatient, jobs),
       retentionMs,
@@ -136,9 +135,28 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
       view: new ClusterView(impatient),
       insist: (work) => tables.insist(work),
     },
-    ready,
+    ready: untilOnce((worker) => {
+      const target = { schema, migrates: migrate, server, needsSessions: !isPooled, clock };
+      return openSchema(pools.work, target, waitsOf(worker, patience));
+    }),
     end: () => endAll(jobs, pools),
   });
+}
+
+/** Returns the server, for messages. @throws As `postgres`. */
+function requireOptions({
+  url,
+  directUrl,
+  schema,
+  awayMs,
+  maxFileBytes,
+}: Required<Pick<PostgresOptions, 'url' | 'directUrl' | 'schema' | 'awayMs' | 'maxFileBytes'>>): string {
+  requireFileLimit(maxFileBytes);
+  if (!(awayMs >= 0)) throw new RangeError(`awayMs: expected milliseconds, got ${awayMs}`);
+  requireSchema(schema);
+  const server = serverOf(url);
+  serverOf(directUrl);
+  return server;
 }
 
 async function endAll(jobs: BossJobs, pools: ReturnType<typeof poolsOf>): Promise<void> {
@@ -157,7 +175,7 @@ function poolsOf(url: string, queryMs: number): Readonly<Record<keyof typeof CON
 
 /** Whoever only asks something may have mistyped the address. */
 function waitsOf(worker: WaitingWorker | null, patience: Patience): AwayWait {
-  if (worker === null) return { ...patience, passes: isStarting };
+  if (worker === null) return { ...patience, passes: saysLater };
   const onAway = (why: unknown): void => {
     patience.onAway(why);
     worker.onAway(why);

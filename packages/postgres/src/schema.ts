@@ -273,6 +273,22 @@ CREATE INDEX runs_not_kept_until ON $.runs_not_kept (forget_at);
 INSERT INTO $.run_counts (tenant, status, n)
   SELECT tenant, status, count(*) FROM $.runs WHERE ended_at IS NOT NULL GROUP BY tenant, status;
 `,
+  // `due_by`: the time that `until` is, as the run's file counts time, ms since the Unix epoch. `slots`: of a worker, that the
+  // file takes. `failures`: drives that have failed, since one did not; `given_up`: since when the run is a dead letter. `run_starts`: what the file of a run
+  // without a base is made of, with the template of that version.
+  `
+ALTER TABLE $.runs ADD COLUMN due_by double precision, ADD COLUMN slots integer NOT NULL DEFAULT 1;
+
+ALTER TABLE $.runs ADD COLUMN failures integer NOT NULL DEFAULT 0, ADD COLUMN given_up timestamptz(3);
+UPDATE $.runs SET given_up = coalesce(ended_at, now()) WHERE status = 'dead_letter';
+CREATE INDEX runs_given_up ON $.runs (given_up, run_id) WHERE given_up IS NOT NULL;
+
+CREATE TABLE $.run_starts (
+  run_id text COLLATE "C" PRIMARY KEY REFERENCES $.runs ON DELETE CASCADE,
+  version integer NOT NULL,
+  bytes bytea NOT NULL
+);
+`,
 ];
 
 /** How many steps this release has. */
@@ -380,6 +396,7 @@ export const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   run_changes: ['SELECT', 'INSERT', 'DELETE'],
   run_parts: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
   run_bases: ['SELECT', 'INSERT', 'DELETE'],
+  run_starts: ['SELECT', 'INSERT', 'DELETE'],
   file_templates: ['SELECT', 'INSERT'],
   graphs: ['SELECT', 'INSERT'],
 };

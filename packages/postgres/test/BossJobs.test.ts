@@ -40,7 +40,7 @@ async function aQueue(): Promise<string> {
 }
 
 const run = (queue: string, runId: string, { tenant = 't', priority = 0, deaths = 0 } = {}): QueuedRun => ({
-  ...{ queue, runId, tenant, priority, deaths },
+  ...{ queue, runId, tenant, priority, deaths, slots: 1 },
 });
 const wake = (each: QueuedRun) => tables.transaction((client) => jobs.wake(client, each));
 /** The runs of one fetch: which they are has an order, they among themselves have none. */
@@ -109,28 +109,17 @@ describe('jobs of runs', () => {
     expect(await fetched(queue)).toEqual(rest);
   });
 
-  test('that fail are tried again later, then are dead letters, and are driven again when told so', async () => {
+  test('that fail are tried again later, by who has them', async () => {
     const queue = await aQueue();
     await wake(run(queue, 'a'));
     const first = await next(queue);
     await tables.transaction((client) => jobs.fail(client, first, new Error('disk full')));
     expect(await fetched(queue)).toEqual([]); // not at once
-    expect(await jobs.deadLetters()).toEqual([]);
-    await pool.query('UPDATE devs_boss.job SET start_after = now(), retry_limit = 1 WHERE id = $1', [
-      first.jobId,
-    ]);
+    await pool.query('UPDATE devs_boss.job SET start_after = now() WHERE id = $1', [first.jobId]);
     expect(await next(queue)).toEqual({ ...first, retryCount: 1 });
     await tables.transaction((client) => jobs.fail(client, first, new Error('who was taken over')));
-    expect(await jobs.deadLetters()).toEqual([]);
-    await tables.transaction((client) =>
-      jobs.fail(client, { ...first, retryCount: 1 }, new Error('disk full')),
-    );
-    const letters = await jobs.deadLetters();
-    expect(letters).toMatchObject([{ threadId: 'a', queue, attempts: 2, error: 'Error: disk full' }]);
-    expect(await jobs.redrive([])).toBe(0);
-    expect(await jobs.redrive(letters)).toBe(1);
-    expect(await jobs.deadLetters()).toEqual([]);
-    expect(await fetched(queue)).toEqual(['a']);
+    const state = 'SELECT state FROM devs_boss.job WHERE id = $1';
+    expect((await pool.query(state, [first.jobId])).rows).toEqual([{ state: 'active' }]);
   });
 
   test('that nobody touches any more are tried again', async () => {
@@ -157,7 +146,7 @@ describe('jobs of runs', () => {
     expect(await fetched(queue)).toEqual([]);
   });
 
-  test('whose runs processes have died with are fetched alone, the highest priority first, and can be given up', async () => {
+  test('whose runs processes have died with are fetched alone, the highest priority first', async () => {
     const queue = await aQueue();
     await wake(run(queue, 'good', { priority: -2_000_000_000 }));
     await wake(run(queue, 'died', { priority: -5, deaths: 1 }));
@@ -166,12 +155,5 @@ describe('jobs of runs', () => {
     const alone = async (): Promise<readonly string[]> =>
       (await jobs.fetch(queue, { limit: 1, caps: new Map(), alone: true })).map(({ runId }) => runId);
     expect([await alone(), await alone(), await alone()]).toEqual([['died-first'], ['died'], []]);
-    const why = 'it ends its process';
-    for (const runId of ['good', 'never-sent'])
-      await tables.transaction((client) => jobs.giveUp(client, run(queue, runId), why));
-    expect(await jobs.deadLetters()).toMatchObject(
-      ['good', 'never-sent'].map((threadId) => ({ threadId, queue, error: why })),
-    );
-    expect(await fetched(queue)).toEqual([]);
   });
 });

@@ -284,16 +284,20 @@ describe('the health of a worker', () => {
 describe('a run that cannot be driven', () => {
   test('is tried again later, is a dead letter then, and is driven again when told so', async () => {
     const [id] = (await start(1)) as [string];
-    await query(server.url, 'UPDATE devs_boss.job SET retry_limit = 1, retry_delay_max = 1');
+    await query(server.url, 'UPDATE devs.runs SET failures = 7 WHERE run_id = $1', [id]);
     let isBroken = true;
     const call = async (): Promise<void> => {
       if (isBroken) throw new Error('the disk is full');
     };
     const { events } = await aWorker({ call });
-    const { jobs } = await runs.driving();
-    while ((await jobs.deadLetters()).length === 0) await sleep(20);
-    const letters = await jobs.deadLetters();
-    expect(letters).toMatchObject([{ threadId: id, attempts: 2, error: 'Error: the disk is full' }]);
+    const { leases, view } = await runs.driving();
+    while ((await leases.deadLetters()).length === 0) await sleep(20);
+    const letters = await leases.deadLetters();
+    expect(letters).toMatchObject([{ threadId: id, attempts: 9, error: 'Error: the disk is full' }]);
+    const { deadLetters, runs: byStatus } = await view.numbers();
+    expect([deadLetters, byStatus.get('dead_letter')]).toEqual([1, 1]);
+    expect(await runs.get(id)).toMatchObject({ status: 'dead_letter', reason: 'Error: the disk is full' });
+    expect(await leases.restoreJobs()).toBe(0);
     expect(events.map((event) => (event.is === 'failed' ? event.attempt : event.is))).toEqual([
       'driving',
       1,
@@ -301,7 +305,9 @@ describe('a run that cannot be driven', () => {
       2,
     ]);
     isBroken = false;
-    expect(await jobs.redrive(letters)).toBe(1);
+    expect(await leases.redrive(['none'])).toEqual([]);
+    expect(await leases.redrive(null)).toEqual([id]);
+    expect(await leases.deadLetters()).toEqual([]);
     await stand([id], 'completed');
   });
 });
@@ -356,13 +362,13 @@ describe('a run whose node makes a mistake', () => {
 describe('a run whose file cannot be read', () => {
   test('is tried again later, and is a dead letter that says why', async () => {
     const [id] = (await start(1)) as [string];
-    await query(server.url, 'UPDATE devs_boss.job SET retry_limit = 0');
+    await query(server.url, 'UPDATE devs.runs SET failures = 8 WHERE run_id = $1', [id]);
     await query(server.url, `UPDATE devs.run_bases SET bytes = 'no file' WHERE run_id = $1`, [id]);
     const { events } = await aWorker();
-    const { jobs } = await runs.driving();
-    while ((await jobs.deadLetters()).length === 0) await sleep(20);
-    const letters = await jobs.deadLetters();
-    expect(letters).toMatchObject([{ threadId: id, attempts: 1, error: expect.any(String) }]);
+    const { leases } = await runs.driving();
+    while ((await leases.deadLetters()).length === 0) await sleep(20);
+    const letters = await leases.deadLetters();
+    expect(letters).toMatchObject([{ threadId: id, attempts: 9, error: expect.any(String) }]);
     expect(events).toMatchObject([{ is: 'failed', threadId: id, attempt: 1 }]);
     expect(await rowsOf([id])).toMatchObject([{ owner: null }]);
   });

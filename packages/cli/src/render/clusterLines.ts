@@ -45,7 +45,7 @@ function deadLines(letters: QueueView['deadLetters'], devs: Session['devs']): re
     error,
   ]);
   return [
-    ...columns([['given up', 'queue', 'attempts', 'since', 'error'], ...rows]),
+    ...columns([['dead letter', 'queue', 'attempts', 'since', 'error'], ...rows]),
     `after you fixed the cause: ${devs('redrive', letters[0]?.threadId ?? '')}`,
   ];
 }

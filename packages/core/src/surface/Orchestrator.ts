@@ -72,7 +72,8 @@ export class Orchestrator {
   readonly #hush: () => void;
 
   private constructor(options: OrchestratorOptions) {
-    const { events = new EventBus(), now = Date.now, newId = randomUUID, secrets = {}, onGate } = options;
+    const { events = new EventBus(), newId = randomUUID, secrets = {}, onGate } = options;
+    const now = options.now ?? options.runs?.now ?? Date.now;
     validLimits(options.limits);
     this.events = events;
     this.#now = now;

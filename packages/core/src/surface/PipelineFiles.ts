@@ -96,7 +96,7 @@ export class OnePipelineFile extends OneFile<PipelineFile> implements PipelineFi
 export interface DriveRunOptions extends Omit<RunOptions, 'durability' | 'webhook'>, GoalOptions {}
 
 /** How a drive is called that is told what comes in meanwhile. */
-export type PipelineDriveHooks = Pick<DriveOptions, 'prepare' | 'lost'>;
+export type PipelineDriveHooks = Pick<DriveOptions, 'prepare' | 'lost' | 'now'>;
 
 /** Drives a run, and gives its branch to the user's repository; see {@link Run.resume}. */
 export async function driveRun(

@@ -70,7 +70,7 @@ export interface OrchestratorOptions {
   readonly onGate?: OnGate;
   /** Default: read from the environment (`DEVS_…`). */
   readonly config?: OrchestratorConfig;
-  /** Clock, in milliseconds since the Unix epoch. */
+  /** Clock, in milliseconds since the Unix epoch. @defaultValue the machine's; in a cluster PostgreSQL's */
   readonly now?: () => number;
   readonly newId?: () => string;
 }

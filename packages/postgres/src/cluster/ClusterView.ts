@@ -108,7 +108,7 @@ WITH jobs AS (
     count(*) FILTER (WHERE state < 'active' AND start_after > now()) AS later,
     count(*) FILTER (WHERE state = 'active') AS active,
     extract(epoch FROM now() - min(start_after) FILTER (WHERE state < 'active' AND start_after <= now())) AS oldest
-  FROM ${this.#jobs} WHERE state <= 'active' AND name LIKE 'runs.%' AND name <> 'runs.dead'
+  FROM ${this.#jobs} WHERE state <= 'active' AND name LIKE 'runs.%'
     AND ($1::text IS NULL OR group_id = $1) GROUP BY name
 ), open AS (
   SELECT queue, count(*) AS runs FROM ${this.#schema}.runs WHERE ended_at IS NULL AND ($1::text IS NULL OR tenant = $1)
@@ -178,7 +178,7 @@ ORDER BY tenant, status`,
       [],
     );
     const [others = {}] = await this.#tables.query<ClusterRow>(
-      `SELECT (SELECT count(*) FROM ${this.#jobs} WHERE name = 'runs.dead' AND state < 'active') AS dead,
+      `SELECT (SELECT count(*) FROM ${schema}.runs WHERE given_up IS NOT NULL) AS dead,
          (SELECT n_dead_tup FROM pg_stat_user_tables WHERE relid = $1::regclass) AS dead_rows`,
       [`${schema}.run_changes`],
     );
@@ -209,7 +209,7 @@ WITH open AS (
   SELECT tenant, count(*) AS driven FROM ${schema}.runs WHERE owner IS NOT NULL GROUP BY tenant
 ), jobs AS (
   SELECT group_id AS tenant, count(*) AS ready FROM ${this.#jobs}
-  WHERE state < 'active' AND start_after <= now() AND name <> 'runs.dead' AND group_id IS NOT NULL GROUP BY group_id
+  WHERE state < 'active' AND start_after <= now() AND group_id IS NOT NULL GROUP BY group_id
 )
 SELECT tenant, cap, coalesce(driven, 0) AS driven, coalesce(ready, 0) AS ready, coalesce(runs, 0) AS runs
 FROM open FULL JOIN (SELECT tenant, cap FROM ${schema}.tenants WHERE cap IS NOT NULL) capped USING (tenant)

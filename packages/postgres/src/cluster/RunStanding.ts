@@ -69,8 +69,7 @@ SELECT json_build_object(
       'state', CASE WHEN j.state = 'active' THEN 'active' WHEN j.start_after > now() THEN 'later' ELSE 'ready' END,
       'at', ${iso('j.start_after')}, 'attempts', j.retry_count, 'error', j.output ->> 'error')
     FROM ${jobs} j WHERE j.name = r.queue AND j.data ->> 'runId' = r.run_id AND j.state <= 'active' LIMIT 1),
-  'givenUp', (SELECT coalesce(j.source_output ->> 'error', j.output ->> 'error', '') FROM ${jobs} j
-    WHERE j.name = 'runs.dead' AND j.data ->> 'runId' = r.run_id AND j.state < 'active' LIMIT 1),
+  'givenUp', CASE WHEN given_up IS NOT NULL THEN coalesce(reason, '') END,
   'gates', ARRAY(SELECT session_id FROM ${schema}.gates g WHERE g.run_id = r.run_id AND g.status = 'open' ORDER BY opened_at, session_id),
   'until', ${iso('until')},
   'untaken', (SELECT count(*) FROM ${schema}.signals s WHERE s.run_id = r.run_id AND s.seq > handled_seq),

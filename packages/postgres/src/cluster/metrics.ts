@@ -83,6 +83,7 @@ interface MeasuredWorker {
   readonly slots: number;
   readonly busy: number;
   readonly isReady: boolean;
+  readonly skewSeconds: number;
   /** Of the deployed program; empty if nobody said it. */
   readonly build: string;
   /** Names of its queues: a graph in a shape each. */
@@ -232,6 +233,11 @@ export const METRICS: readonly Metric[] = [
     'Time from the oldest signal or decision that a run had not received until a worker claimed it.',
     'decisionToClaim',
   ),
+  gauge(
+    'devs_clock_skew_seconds',
+    "How far the clock of the worker's machine is ahead of PostgreSQL's. Runs go by PostgreSQL's.",
+    one(({ skewSeconds }) => skewSeconds),
+  ),
   gauge('devs_runs', 'Runs by status and tenant.', ({ numbers }) =>
     numbers.runs.map(({ tenant, status, runs }) => [metricLabels({ status, tenant }), runs]),
   ),
@@ -292,7 +298,7 @@ export const METRICS: readonly Metric[] = [
   ),
   gauge(
     'devs_dead_letters',
-    'Runs that were given up.',
+    'Dead letters: runs that were given up.',
     one(({ numbers }) => numbers.deadLetters),
   ),
   gauge(

@@ -6,6 +6,7 @@ import { DevsError, isDevsError } from '@devs/core';
 import { type RunSignal, runFile } from '@devs/core/internal';
 import type { ClientBase } from 'pg';
 import { isLiveSql } from '../server/Owner.ts';
+import { SERVER_NOW, ServerClock } from '../server/ServerClock.ts';
 import type { Statement, Tables } from '../server/Tables.ts';
 import { decodeChange, FileImage } from './change.ts';
 import { type FileTemplates, unlike } from './FileTemplates.ts';
@@ -61,8 +62,8 @@ export type RunCodecs = (tenant: string) => RunCodec;
 const PLAIN: RunCodec = { encode: (bytes) => bytes, decode: (bytes) => bytes };
 export const plainCodecs: RunCodecs = () => PLAIN;
 
-/** A file that was read: what its run had come to, and who had brought it there. */
-interface KnownFile {
+/** A file that was read, or left by its driver, at one point of its history. */
+export interface KnownFile {
   readonly image: FileImage;
   /** Of the run: one that was deleted and made again is another one. */
   readonly birth: string;
@@ -83,20 +84,43 @@ export interface RunAtOnce extends KnownFile {
   readonly taken: number;
   /** Whether a live process has it. */
   readonly driven: boolean;
+  /** Why it was given up; `null` where it is not. */
+  readonly givenUp: string | null;
   /** What it has not taken, oldest first. */
   readonly signals: readonly RunSignal[];
+  /** Before the first change has arrived: the image and this make the run's file. */
+  readonly start: RunStart | null;
+}
+
+/** For `runFile.begin`. */
+interface RunStart {
+  readonly run: ReturnType<typeof runFile.parseStart>;
+  /** When it was recorded, milliseconds since the Unix epoch. */
+  readonly at: number;
 }
 
 interface FilePiece {
-  readonly kind: 'run' | 'base' | 'change' | 'signal';
+  readonly kind: 'run' | 'base' | 'change' | 'signal' | 'start';
   readonly bytes: Buffer | null;
   readonly text: string | null;
 }
 
-type RunText = Pick<RunAtOnce, 'tenant' | 'birth' | 'mark' | 'seq' | 'told' | 'taken' | 'driven'> & {
+type RunText = Pick<
+  RunAtOnce,
+  'tenant' | 'birth' | 'mark' | 'seq' | 'told' | 'taken' | 'driven' | 'givenUp'
+> & {
+  readonly now: number;
+  readonly created: number;
   /** Whether what was known is its file as it was: only what came after it was read. */
   readonly grown: boolean;
 };
+
+export interface RunFilesOptions {
+  readonly codecs: RunCodecs;
+  readonly maxFileBytes?: number;
+  /** Every look sets it: a process without a session has these alone. @defaultValue a clock of its own */
+  readonly clock?: ServerClock;
+}
 
 /** The files of runs, each as a base and the changes since: `run_bases`, `run_changes`. */
 export class RunFiles {
@@ -104,21 +128,24 @@ export class RunFiles {
   readonly #templates: FileTemplates;
   readonly #codecs: RunCodecs;
   readonly #maxFileBytes: number;
-  readonly #sql: Readonly<Record<'read' | 'putBase' | 'putPart', Statement>>;
+  readonly #clock: ServerClock;
+  readonly #sql: Readonly<Record<'read' | 'putBase' | 'putPart' | 'putStart', Statement>>;
 
   constructor(
     tables: Tables,
     templates: FileTemplates,
-    { codecs, maxFileBytes = MAX_FILE_BYTES }: { readonly codecs: RunCodecs; readonly maxFileBytes?: number },
+    { codecs, maxFileBytes = MAX_FILE_BYTES, clock = new ServerClock() }: RunFilesOptions,
   ) {
     this.#tables = tables;
     this.#templates = templates;
     this.#codecs = codecs;
     this.#maxFileBytes = maxFileBytes;
+    this.#clock = clock;
     this.#sql = {
       read: tables.statement('read', readSql(tables.schema)),
       putBase: tables.statement('put_base', putBaseSql(tables.schema)),
       putPart: tables.statement('put_part', putPartSql(tables.schema)),
+      putStart: tables.statement('put_start', putStartSql(tables.schema)),
     };
   }
 
@@ -135,20 +162,28 @@ export class RunFiles {
    */
   async read(runId: string, known: KnownFile | null = null): Promise<RunAtOnce | null> {
     const values = known === null ? [null, null, null] : [known.birth, known.mark, known.seq];
-    const pieces = await this.#tables.query<FilePiece>(this.#sql.read, [runId, ...values]);
+    const ask = () => this.#tables.query<FilePiece>(this.#sql.read, [runId, ...values]);
+    const pieces = await this.#clock.reading(ask, ([piece]) => runText(piece)?.now);
     const of = (kind: FilePiece['kind']): readonly FilePiece[] =>
       pieces.filter((piece) => piece.kind === kind);
-    const [run] = of('run');
-    if (run === undefined) return null;
-    const { grown, ...row } = JSON.parse(run.text ?? '') as RunText;
+    const run = runText(pieces[0]);
+    if (run === null) return null;
+    const { grown, now: _, created, ...row } = run;
     const changes = of('change').map(pieceBytes);
     const codec = this.#codecs(row.tenant);
     try {
-      const image = (grown ? known?.image : undefined) ?? (await this.#imageOf(of('base'), codec));
+      const [started] = of('start');
+      const image =
+        (grown ? known?.image : undefined) ??
+        (started === undefined ? await this.#imageOf(of('base'), codec) : await this.#blankOf(started));
       for (const bytes of changes) this.#apply(codec.decode(bytes), image);
       const changed = changes.reduce((sum, { length }) => sum + length, 0);
       const signals = of('signal').map(({ text }) => JSON.parse(text ?? '') as RunSignal);
-      return { ...row, image, changed, signals };
+      const start =
+        started === undefined || row.seq > 0
+          ? null
+          : { run: runFile.parseStart(codec.decode(pieceBytes(started))), at: created };
+      return { ...row, image, changed, signals, start };
     } catch (error) {
       throw runFileCorrupt(runId, error, this.#maxFileBytes);
     }
@@ -180,6 +215,21 @@ export class RunFiles {
     return new FileImage(file);
   }
 
+  /** Of which the run's first driver has made its file. */
+  async #blankOf({ text }: FilePiece): Promise<FileImage> {
+    return new FileImage(markWalMode(await this.#templates.of(Number(text))));
+  }
+
+  /** Returns the way to store the start of a new run, in the transaction of its row. */
+  async startOf(
+    runId: string,
+    { tenant, start }: { readonly tenant: string; readonly start: Uint8Array },
+  ): Promise<(client: ClientBase) => Promise<void>> {
+    await this.#templates.own(); // whoever reads it finds it
+    const values = [runId, runFile.schema, Buffer.from(this.#codecs(tenant).encode(start))];
+    return async (client) => void (await client.query({ ...this.#sql.putStart, values }));
+  }
+
   /** Puts a file that has all changes up to `seq` in their place. In the caller's transaction, which has said that it may. */
   async putBase(
     client: ClientBase,
@@ -192,19 +242,26 @@ export class RunFiles {
   }
 }
 
+/** The first piece is the run. */
+const runText = (piece: FilePiece | undefined): RunText | null =>
+  piece?.text == null ? null : (JSON.parse(piece.text) as RunText);
+
 const pieceBytes = ({ bytes }: FilePiece): Buffer => bytes ?? Buffer.alloc(0);
 
-/** One statement: nothing is added or compacted between its parts. */
+/** One statement, so that its parts are of one moment. A settled run stays as it was left until its next driver ships a change. */
 const readSql = (schema: string): string => `
 WITH found AS (
   SELECT *, epoch || ' ' || coalesce(lease, settled, birth) AS mark FROM ${schema}.runs WHERE run_id = $1
 ), run AS (
-  SELECT *, coalesce(birth = $2::uuid AND base_seq <= $4 AND ($4 < head_seq OR ($4 = head_seq AND mark = $3)), false) AS grown
+  SELECT *, coalesce(birth = $2::uuid AND base_seq <= $4 AND ($4 < head_seq
+    OR ($4 = head_seq AND (mark = $3 OR settled::text = split_part($3, ' ', 2)))), false) AS grown
   FROM found
 ), pieces AS (
   SELECT 0 AS kind, 0::bigint AS at, NULL::bytea AS bytes,
     json_build_object('tenant', tenant, 'birth', birth, 'mark', mark, 'seq', head_seq, 'told', wake_seq, 'taken', handled_seq,
-      'driven', owner IS NOT NULL AND ${isLiveSql(schema)}, 'grown', grown)::text AS text FROM run
+      'driven', owner IS NOT NULL AND ${isLiveSql(schema)}, 'grown', grown, 'now', ${SERVER_NOW},
+      'givenUp', CASE WHEN given_up IS NOT NULL THEN coalesce(reason, '') END,
+      'created', floor(extract(epoch FROM created_at) * 1000))::text AS text FROM run
   UNION ALL
   SELECT 1, b.part, b.bytes, NULL FROM run JOIN ${schema}.run_bases b ON b.run_id = run.run_id AND b.seq = run.base_seq
   WHERE NOT grown
@@ -213,13 +270,18 @@ WITH found AS (
     ON c.run_id = run.run_id AND c.seq > CASE WHEN grown THEN $4::bigint ELSE run.base_seq END
   UNION ALL
   SELECT 3, s.seq, NULL, s.signal FROM run JOIN ${schema}.signals s ON s.run_id = run.run_id AND s.seq > run.handled_seq
+  UNION ALL
+  SELECT 4, 0, s.bytes, s.version::text FROM run JOIN ${schema}.run_starts s ON s.run_id = run.run_id
+  WHERE run.base_seq = 0 AND (run.head_seq = 0 OR NOT run.grown)
 )
-SELECT (ARRAY['run', 'base', 'change', 'signal'])[kind + 1] AS kind, bytes, text FROM pieces ORDER BY pieces.kind, at`;
+SELECT (ARRAY['run', 'base', 'change', 'signal', 'start'])[kind + 1] AS kind, bytes, text FROM pieces ORDER BY pieces.kind, at`;
 
 /** The first part of a base, in the place of what it has in it. */
 const putBaseSql = (schema: string): string => `
 WITH bases AS (
   DELETE FROM ${schema}.run_bases WHERE run_id = $1
+), starts AS (
+  DELETE FROM ${schema}.run_starts WHERE run_id = $1
 ), parts AS (
   DELETE FROM ${schema}.run_parts WHERE run_id = $1
 ), changes AS (
@@ -229,6 +291,16 @@ INSERT INTO ${schema}.run_bases (run_id, seq, part, bytes) VALUES ($1, $2, 0, $3
 
 const putPartSql = (schema: string): string =>
   `INSERT INTO ${schema}.run_bases (run_id, seq, part, bytes) VALUES ($1, $2, $3, $4)`;
+
+const putStartSql = (schema: string): string =>
+  `INSERT INTO ${schema}.run_starts (run_id, version, bytes) VALUES ($1, $2, $3)`;
+
+/** As of a file that is written through a log: where it is one already, no page becomes another when it is opened. */
+export function markWalMode(file: Uint8Array): Uint8Array {
+  const bytes = Uint8Array.from(file);
+  bytes.set([2, 2], 18);
+  return bytes;
+}
 
 const TOO_LARGE = 'The file would exceed the maximum size.';
 
@@ -255,7 +327,7 @@ function runFileCorrupt(runId: string, cause: unknown, most: number): DevsError 
 const KEPT_BYTES = 64 * 1024 * 1024;
 
 /**
- * The files of runs that were looked at, kept for who looks again: what has come to a file since is read, and not the file
+ * The files of runs that were looked at or driven here, kept for the next look or drive. Only later changes are read, and not the file
  * anew. A change fits the file it was made to alone, by a sum over all of it; where it does not, the file is read as it is.
  */
 export class LookedAtFiles {
@@ -281,7 +353,7 @@ export class LookedAtFiles {
     const before = this.#turns.get(runId) ?? Promise.resolve();
     const looked = before.then(async () => {
       const at = await this.#read(runId);
-      if (at !== null) this.#keep(runId, at);
+      if (at !== null) this.keep(runId, at);
       return use(at);
     });
     const turn = looked
@@ -304,7 +376,13 @@ export class LookedAtFiles {
     }
   }
 
-  #keep(runId: string, { image, birth, mark, seq }: RunAtOnce): void {
+  /** Reads a file to be held: the kept image belongs to its holder from then on. */
+  toHold(runId: string): Promise<RunAtOnce | null> {
+    return this.#read(runId);
+  }
+
+  /** The image is not to be changed by anybody else. */
+  keep(runId: string, { image, birth, mark, seq }: KnownFile): void {
     this.#kept.set(runId, { image, birth, mark, seq });
     let bytes = 0;
     for (const kept of this.#kept.values()) bytes += kept.image.bytes.length;

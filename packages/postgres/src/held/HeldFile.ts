@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { isDevsError } from '@devs/core';
 import { type CommitBarrier, CountedDeaths, hosts, OpenQuestions, runFile } from '@devs/core/internal';
 import type { Database } from 'better-sqlite3';
-import { encodeChange } from '../files/change.ts';
+import { encodeChange, FileImage } from '../files/change.ts';
 import { assertFileFits, type RunAtOnce, type RunCodec } from '../files/RunFiles.ts';
 import type { RunClaim } from '../rows/RunRows.ts';
 import { lost, type Sender, type Shipment, type Shipper } from '../rows/Shipper.ts';
@@ -57,13 +57,20 @@ const COMPACT_AT = 32 * 1024;
 const AHEAD = 8;
 /** After which what nobody waits for is on its way, ms. */
 const SOON_MS = 100;
+/** Both before the first arrival of a run, and so before its first call: most short runs arrive as a whole. */
+const [FIRST_AHEAD, FIRST_SOON_MS] = [64, 500];
 /** Of the write-ahead log of a working copy, bytes: more, and it is moved into the file. */
 const LOG_BYTES = 8 * 1024 * 1024;
+
+/** Of a file that is kept for its next drive, bytes: it takes longer to add up a larger one than to load it. */
+const WARM_BYTES = 4 * 1024 * 1024;
 
 export interface HeldParts {
   readonly shipper: Shipper;
   readonly codec: RunCodec;
   readonly maxFileBytes: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number;
   /** Where working copies lie. */
   readonly dir: string;
 }
@@ -98,7 +105,12 @@ export class HeldFile implements CommitBarrier, Sender {
   /** How many times the run has gone on since it packed. */
   #ahead = 0;
 
-  private constructor(claim: RunClaim, { image, seq, changed }: RunAtOnce, path: string, parts: HeldParts) {
+  private constructor(
+    claim: RunClaim,
+    { image, seq, changed, start, givenUp }: RunAtOnce,
+    path: string,
+    parts: HeldParts,
+  ) {
     this.#claim = claim;
     this.#parts = parts;
     this.#path = path;
@@ -107,6 +119,8 @@ export class HeldFile implements CommitBarrier, Sender {
     this.#tap = new WalTap(path, image.sum);
     try {
       this.db = runFile.openAt(path);
+      if (start !== null) runFile.begin(this.db, start.run, start.at);
+      runFile.markGivenUp(this.db, claim.runId, givenUp, parts.now);
     } catch (error) {
       this.#tap.close();
       throw error;
@@ -166,15 +180,19 @@ export class HeldFile implements CommitBarrier, Sender {
 
   leaving(): Promise<void> | null {
     const arrival = this.#arrival();
-    if (this.#send !== null) this.#soon ??= setTimeout(this.#send, SOON_MS);
+    if (this.#send !== null) this.#soon ??= setTimeout(this.#send, this.#isFirst ? FIRST_SOON_MS : SOON_MS);
     return arrival;
   }
 
   keepsUp(): Promise<void> | null {
     this.#ahead += 1;
-    if (this.#ahead > AHEAD) return this.pending();
+    if (this.#ahead > (this.#isFirst ? FIRST_AHEAD : AHEAD)) return this.pending();
     void this.leaving();
     return null;
+  }
+
+  get #isFirst(): boolean {
+    return this.#seq === 0 && this.#deaths === null;
   }
 
   #arrival(): Promise<void> | null {
@@ -250,6 +268,16 @@ export class HeldFile implements CommitBarrier, Sender {
    */
   grown(isEnd: boolean): Buffer | null {
     return this.#changed > (isEnd ? 0 : COMPACT_AT) ? this.#tap.file() : null;
+  }
+
+  /** Of the file as it has arrived. */
+  get bytes(): number {
+    return this.#tap.size;
+  }
+
+  /** The file as it has arrived, for its next drive here; `null` where it is too large for that. */
+  arrived(): FileImage | null {
+    return this.#tap.size > WARM_BYTES ? null : new FileImage(this.#tap.file());
   }
 
   close(): void {

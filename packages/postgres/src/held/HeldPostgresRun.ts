@@ -6,7 +6,7 @@ import {
   type RunSignal,
 } from '@devs/core/internal';
 import type { Database } from 'better-sqlite3';
-import type { RunFiles } from '../files/RunFiles.ts';
+import type { KnownFile, RunFiles } from '../files/RunFiles.ts';
 import type { RunClaim, RunRows } from '../rows/RunRows.ts';
 import type { HeldFile } from './HeldFile.ts';
 
@@ -15,6 +15,10 @@ export interface HeldRunParts {
   readonly file: HeldFile;
   readonly rows: RunRows;
   readonly files: RunFiles;
+  /** Of the run: one that was deleted and made again is another one. */
+  readonly birth: string;
+  /** Keeps the file as it was left, for its next drive here. */
+  readonly keep: (file: KnownFile) => void;
   /** Of what the run had taken of what it was told, when it was claimed. */
   readonly taken: number;
   /** Has `tell` called whenever the run may have been told something. Returns the way to end that. */
@@ -34,6 +38,9 @@ export class HeldPostgresRun implements LeasedRun {
   readonly db: Database;
   readonly isCopy = true;
   readonly outlet: CommitBarrier;
+  readonly dueBy: number | undefined;
+  /** Of a worker, that it takes. */
+  readonly slots: number;
   readonly lost: AbortSignal;
   /** Resolves when others may be driven beside it; see {@link HeldFile.shared}. */
   readonly shared: Promise<void>;
@@ -54,6 +61,8 @@ export class HeldPostgresRun implements LeasedRun {
     this.toldSeconds = claim.toldSeconds;
     this.db = file.db;
     this.outlet = file;
+    this.dueBy = claim.dueBy ?? undefined;
+    this.slots = claim.slots;
     this.lost = file.lost;
     this.shared = file.shared;
     this.#parts = parts;
@@ -86,12 +95,19 @@ export class HeldPostgresRun implements LeasedRun {
     await file.pending();
     const grown = file.grown(hasEnded(end.status));
     const base = grown === null ? null : await files.packed(grown, claim.tenant);
-    const settlement = { end, seq: file.seq, taken: this.#given, base };
+    const settlement = { end, seq: file.seq, taken: this.#given, fileBytes: file.bytes, base };
     return this.#whileEnding(async () => {
       const settled = await rows.settle(claim, settlement);
       this.#isSettled ||= settled === 'settled';
+      if (settled === 'settled' && !hasEnded(end.status)) this.#keepWarm();
       return settled;
     });
+  }
+
+  #keepWarm(): void {
+    const { claim, file, birth, keep } = this.#parts;
+    const image = file.arrived();
+    if (image !== null) keep({ image, birth, mark: `${claim.epoch} ${claim.lease}`, seq: file.seq });
   }
 
   async remove(): Promise<boolean> {

@@ -58,6 +58,11 @@ export class WalTap {
     return this.#position?.at ?? 0;
   }
 
+  /** Of the file as it was taken, bytes. */
+  get size(): number {
+    return this.#pages * this.#pageSize;
+  }
+
   /** False where nothing was committed since the last look. True costs a look. */
   get isBehind(): boolean {
     return fstatSync(this.#openLog()).size !== this.taken;

@@ -3,7 +3,7 @@ import type { ClientBase, Pool } from 'pg';
 import { type Db, getConstructionPlans, PgBoss } from 'pg-boss';
 import { jobsChannel } from '../server/Owner.ts';
 import { quoteIdentifier } from '../server/Tables.ts';
-import { type Jobs, MAX_DEATHS, type QueuedRun } from './Jobs.ts';
+import { isApart, type Jobs, MAX_DEATHS, MAX_RETRIES, type QueuedRun } from './Jobs.ts';
 
 /** A run that a worker is to drive, as it took it from a queue: at most one of a run is in hand. */
 export interface FetchedJob {
@@ -12,17 +12,6 @@ export interface FetchedJob {
   readonly queue: string;
   /** Times it was fetched before: which attempt this is. */
   readonly retryCount: number;
-}
-
-/** A run that is no longer tried, because its executions failed too often. */
-export interface DeadLetter {
-  readonly jobId: string;
-  readonly threadId: string;
-  readonly queue: string;
-  readonly attempts: number;
-  /** Error of the last execution. */
-  readonly error: string;
-  readonly at: Date;
 }
 
 /** How many of a tenant's jobs are in hand at the same time, in one queue. */
@@ -46,14 +35,15 @@ export interface BossJobsOptions {
 /** The schema of the jobs. */
 export const bossSchema = (schema: string): string => `${schema}_boss`;
 
-const DEAD_QUEUE = 'runs.dead';
-
 const YEAR_SECONDS = 365 * 24 * 3600;
 
-/** The retries are those of an engine fault; a run that fails by itself has ended. */
+/**
+ * The retries are those of an engine fault; a run that fails by itself has ended. The row decides whether a run is given up: after
+ * the last try of pg-boss, the sweep makes a new job.
+ */
 const QUEUE = {
   policy: 'exclusive', // one live job per run
-  retryLimit: 8,
+  retryLimit: MAX_RETRIES,
   retryDelay: 1, // with 0, what fails before the claim is a storm
   retryBackoff: true,
   retryDelayMax: 60,
@@ -61,17 +51,16 @@ const QUEUE = {
   retentionSeconds: 10 * YEAR_SECONDS, // a run waits for a worker as long as it takes
   deleteAfterSeconds: 24 * 3600,
   heartbeatSeconds: 30, // what was fetched by who died before he claimed it
-  deadLetter: DEAD_QUEUE,
 } as const;
 
 /**
- * Of jobs whose runs may be what their drivers died of: below all others, and what is fetched says on which side of it. Who
+ * Of jobs that only empty workers take, see `isApart`: below all others, and what is fetched says on which side of it. Who
  * gives a run a priority cannot get there.
  */
 const SUSPECT = -1_000_000_000;
 
-const priorityOf = ({ priority, deaths }: QueuedRun): number =>
-  deaths > 0 ? SUSPECT - 1 + Math.min(Math.max(priority, SUSPECT), 0) : Math.max(priority, SUSPECT);
+const priorityOf = ({ priority, ...run }: QueuedRun): number =>
+  isApart(run) ? SUSPECT - 1 + Math.min(Math.max(priority, SUSPECT), 0) : Math.max(priority, SUSPECT);
 
 /** Between two workers that make room for the same job, ms. */
 const ROOM_MS = 5000;
@@ -101,7 +90,18 @@ export async function migrateJobs(pool: Pool, schema: string): Promise<void> {
   const boss = bossOf(pool, { schema }, true);
   await boss.start();
   await boss.stop({ close: false, graceful: false });
+  await pool.query(takeOldLettersSql(schema));
 }
+
+/** Dead letters of earlier releases were jobs of a queue of their own; only rows of runs are changed. */
+const takeOldLettersSql = (schema: string): string => {
+  const [runs, jobs] = [quoteIdentifier(schema), quoteIdentifier(bossSchema(schema))];
+  return `DO $$ BEGIN IF to_regclass('${runs}.run_starts') IS NOT NULL THEN
+  WITH letters AS (DELETE FROM ${jobs}.job WHERE name = 'runs.dead' RETURNING *)
+  UPDATE ${runs}.runs r SET status = 'dead_letter', reason = coalesce(l.source_output, l.output) ->> 'error', given_up = l.created_on, ended_at = l.created_on
+  FROM letters l WHERE l.state < 'active' AND r.run_id = l.data ->> 'runId' AND r.owner IS NULL AND r.ended_at IS NULL;
+END IF; END $$`;
+};
 
 /** Returns the SQL that `migrateJobs` executes on an empty database. */
 export const jobsSql = (schema: string): string => getConstructionPlans(bossSchema(schema));
@@ -157,7 +157,6 @@ export class BossJobs implements Jobs {
 
   async #open(queue: string): Promise<void> {
     const boss = await this.#ready();
-    await boss.createQueue(DEAD_QUEUE, { retentionSeconds: 10 * YEAR_SECONDS });
     await boss.createQueue(queue, QUEUE);
   }
 
@@ -182,24 +181,11 @@ export class BossJobs implements Jobs {
     if (afterMs === 0) await this.#notify(client, run);
   }
 
-  /** The attempt has failed: it is tried again later, or is a dead letter. Nothing where somebody else has it. */
+  /** The attempt has failed: it is tried again later. Nothing where somebody else has it. */
   async fail(client: ClientBase, job: FetchedJob, error: unknown): Promise<void> {
     const boss = await this.#ready();
     const { jobId: id, retryCount } = job;
     await boss.fail(job.queue, { id, retryCount }, { error: String(error) }, { db: dbOf(client) });
-  }
-
-  /** The run is given up, whatever job of it there is: a dead letter that says why. */
-  async giveUp(client: ClientBase, run: QueuedRun, why: string): Promise<void> {
-    const boss = await this.#ready();
-    await this.#send(client, run);
-    const { rows } = await client.query<{ readonly id: string }>(
-      `UPDATE ${this.#table} SET retry_limit = retry_count
-       WHERE name = $1 AND singleton_key = $2 AND state <= 'active' RETURNING id`,
-      [run.queue, jobKey(run.runId)],
-    );
-    const ids = rows.map(({ id }) => id);
-    await boss.fail(run.queue, ids, { error: why }, { db: dbOf(client) });
   }
 
   /**
@@ -239,7 +225,7 @@ export class BossJobs implements Jobs {
    */
   async withoutJob(client: ClientBase, limit: number): Promise<readonly QueuedRun[]> {
     const { rows } = await client.query<QueuedRun>(
-      `SELECT r.run_id AS "runId", r.queue, r.tenant, r.priority, r.deaths FROM ${this.#runs} r
+      `SELECT r.run_id AS "runId", r.queue, r.tenant, r.priority, r.deaths, r.slots FROM ${this.#runs} r
        WHERE r.owner IS NULL AND r.ended_at IS NULL AND (r.status IN ('created', 'running') OR r.wake_seq > r.handled_seq)
          AND r.deaths < ${MAX_DEATHS} AND NOT EXISTS (
            SELECT 1 FROM ${this.#table} j WHERE j.state <= 'active' AND j.name LIKE 'runs.%' AND j.data ->> 'runId' = r.run_id)
@@ -255,7 +241,7 @@ export class BossJobs implements Jobs {
     limit: number,
   ): Promise<readonly (QueuedRun & { readonly job_id: string })[]> {
     const { rows } = await client.query<QueuedRun & { readonly job_id: string }>(
-      `SELECT r.run_id AS "runId", j.name AS queue, r.tenant, r.priority, r.deaths, j.id AS job_id
+      `SELECT r.run_id AS "runId", j.name AS queue, r.tenant, r.priority, r.deaths, r.slots, j.id AS job_id
        FROM ${this.#table} j JOIN ${this.#runs} r ON r.run_id = j.data ->> 'runId'
        WHERE j.state = 'active' AND j.name LIKE 'runs.%' AND r.owner IS NULL
        ORDER BY r.run_id LIMIT $1 FOR UPDATE OF r SKIP LOCKED`,
@@ -271,33 +257,6 @@ export class BossJobs implements Jobs {
       const ids = jobs.filter((job) => job.queue === queue).map(({ jobId }) => jobId);
       await boss.touch(queue, ids);
     }
-  }
-
-  /** The runs that were given up, oldest first, at most 1,000. */
-  async deadLetters(): Promise<readonly DeadLetter[]> {
-    const boss = await this.#ready();
-    await boss.createQueue(DEAD_QUEUE, { retentionSeconds: 10 * YEAR_SECONDS });
-    const jobs = await boss.findJobs<{ readonly runId: string }>(DEAD_QUEUE, { queued: true });
-    return jobs.map(({ id, data, sourceName, sourceRetryCount, sourceOutput, createdOn }) => ({
-      jobId: id,
-      threadId: data.runId,
-      queue: sourceName ?? '',
-      attempts: (sourceRetryCount ?? 0) + 1,
-      error: (sourceOutput as { readonly error?: string } | null)?.error ?? '',
-      at: createdOn,
-    }));
-  }
-
-  /** Has the runs driven again that were given up; how many. Those that processes died with are another matter: see `Leases`. */
-  async redrive(letters: readonly DeadLetter[]): Promise<number> {
-    if (letters.length === 0) return 0;
-    const boss = await this.#ready();
-    const redriven = await boss.redrive(DEAD_QUEUE, { ids: letters.map(({ jobId }) => jobId) });
-    for (const queue of new Set(letters.map((letter) => letter.queue))) {
-      await this.#notify(this.#pool, { queue, deaths: 0 });
-      await this.#notify(this.#pool, { queue, deaths: 1 });
-    }
-    return redriven;
   }
 
   /** Has tried again what was fetched by who died before he claimed it, and drops what is old. By one process, every few seconds. */
@@ -329,9 +288,9 @@ export class BossJobs implements Jobs {
 
   async #notify(
     client: Pick<ClientBase, 'query'>,
-    { queue, deaths }: Pick<QueuedRun, 'queue' | 'deaths'>,
+    { queue, ...run }: Pick<QueuedRun, 'queue' | 'deaths' | 'slots'>,
   ): Promise<void> {
-    await client.query('SELECT pg_notify($1, $2)', [this.#channel, deaths > 0 ? queue + ALONE : queue]);
+    await client.query('SELECT pg_notify($1, $2)', [this.#channel, isApart(run) ? queue + ALONE : queue]);
   }
 
   /** Its first use starts it: who only reads asks nothing of it. */

@@ -10,10 +10,24 @@ export interface QueuedRun {
   readonly priority: number;
   /** Processes that died while they had it, since it made progress: with one, it is driven by a worker that has nothing else. */
   readonly deaths: number;
+  /** Of a worker, that its file takes: with more than one, an empty worker claims it. */
+  readonly slots: number;
 }
+
+/** Of a file that takes one slot, bytes: in memory it takes four times as many. */
+export const SLOT_BYTES = 32 * 1024 * 1024;
+
+export const slotsOf = (fileBytes: number): number => Math.max(1, Math.ceil(fileBytes / SLOT_BYTES));
+
+/** Whether only an empty worker takes it. */
+export const isApart = ({ deaths, slots }: Pick<QueuedRun, 'deaths' | 'slots'>): boolean =>
+  deaths > 0 || slots > 1;
 
 /** With so many deaths a run is given up. */
 export const MAX_DEATHS = 5;
+
+/** After a drive that has failed there are so many more; then the run is given up. */
+export const MAX_RETRIES = 8;
 
 /**
  * Has runs driven. All but {@link openQueue} and {@link close} take part in the caller's transaction, which holds the row of

@@ -13,6 +13,10 @@ const UNNEEDED: readonly string[] = [
   'r.wake_seq = r.handled_seq',
   // A child in its file goes on without it.
   'r.open_children = 0',
+  // A dead letter waits for somebody.
+  'r.given_up IS NULL',
+  // Not every receiver has taken its events.
+  'NOT EXISTS (SELECT FROM $.webhook_deliveries w WHERE w.run_id = r.run_id AND w.given_up_at IS NULL)',
   // Somebody reads its stream, or waits for its result.
   'coalesce(r.followed_until < now(), true)',
   `NOT EXISTS (SELECT FROM $.gates g WHERE g.run_id = r.run_id AND g.status <> 'closed')`,

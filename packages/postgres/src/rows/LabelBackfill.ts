@@ -90,10 +90,11 @@ export class LabelBackfill {
 class Unreadable extends Error {}
 
 /** As JSON. */
-function labelsIn(id: string, { image }: RunAtOnce): string {
+function labelsIn(id: string, { image, start }: RunAtOnce): string {
   try {
     const db = runFile.openBytes(image.bytes);
     try {
+      if (start !== null) runFile.begin(db, start.run, start.at);
       return labelsJson(runFile.labelsOf(db, id));
     } finally {
       db.close();

@@ -1,9 +1,29 @@
 import type { ClientBase } from 'pg';
-import type { BossJobs, DeadLetter, FetchedJob, TenantCaps } from '../jobs/BossJobs.ts';
-import { MAX_DEATHS, type QueuedRun } from '../jobs/Jobs.ts';
+import type { BossJobs, FetchedJob, TenantCaps } from '../jobs/BossJobs.ts';
+import { MAX_DEATHS, MAX_RETRIES, type QueuedRun } from '../jobs/Jobs.ts';
 import { requireTenant } from '../options.ts';
 import { DEAD_AFTER_MS, isDeadSql } from '../server/Owner.ts';
 import type { Tables } from '../server/Tables.ts';
+import { sqlText } from './RunRows.ts';
+
+/** A run that was given up: it rests until an operator redrives it. */
+export interface DeadLetter {
+  readonly threadId: string;
+  readonly queue: string;
+  /** Executions that failed, or processes that died with it. */
+  readonly attempts: number;
+  /** Error of the last execution. */
+  readonly error: string;
+  readonly at: Date;
+}
+
+interface LetterRow {
+  readonly run_id: string;
+  readonly queue: string;
+  readonly attempts: number;
+  readonly reason: string | null;
+  readonly given_up: Date;
+}
 
 /** A run that is taken from its holder, with what it was claimed for. */
 interface FreedRow {
@@ -12,15 +32,16 @@ interface FreedRow {
   readonly tenant: string;
   readonly priority: number;
   readonly deaths: number;
+  readonly slots: number;
   readonly job_id: string | null;
 }
 
-const queuedRun = ({ run_id, queue, tenant, priority, deaths }: FreedRow): QueuedRun => ({
+const queuedRun = ({ run_id, queue, tenant, priority, deaths, slots }: FreedRow): QueuedRun => ({
   runId: run_id,
-  ...{ queue, tenant, priority, deaths },
+  ...{ queue, tenant, priority, deaths, slots },
 });
 
-const FREED = 'r.run_id, r.queue, r.tenant, r.priority, r.deaths';
+const FREED = 'r.run_id, r.queue, r.tenant, r.priority, r.deaths, r.slots';
 
 /** Of a lease that its process does not know: not of one whose claim may be on its way, ms. */
 const KNOWN_AFTER_MS = DEAD_AFTER_MS;
@@ -108,8 +129,7 @@ FROM theirs WHERE r.run_id = theirs.run_id RETURNING ${FREED}, theirs.job_id`,
     for (const row of rows) {
       if (row.job_id !== null) await this.#jobs.complete(client, queuedRun(row), row.job_id);
       if (row.deaths < MAX_DEATHS) await this.#jobs.wake(client, queuedRun(row));
-      else if (deaths > 0 && row.deaths === MAX_DEATHS)
-        await this.#jobs.giveUp(client, queuedRun(row), GIVEN_UP);
+      else if (deaths > 0 && row.deaths === MAX_DEATHS) await this.#bury(client, row.run_id, GIVEN_UP);
     }
     return rows;
   }
@@ -152,9 +172,37 @@ FROM theirs WHERE r.run_id = theirs.run_id RETURNING ${FREED}, theirs.job_id`,
     });
   }
 
-  /** A job whose run could not be checked out: tried again later. */
+  /** A job whose run could not be checked out: tried again later, or the run is given up. */
   async failed(job: FetchedJob, error: unknown): Promise<void> {
-    await this.#tables.transaction((client) => this.#jobs.fail(client, job, error));
+    await this.#tables.transaction(async (client) => {
+      const { rows } = await client.query<FreedRow & { readonly failures: number }>(
+        `UPDATE ${this.#schema}.runs r SET failures = failures + 1
+         WHERE run_id = $1 AND owner IS NULL AND ended_at IS NULL RETURNING ${FREED}, job_id, failures`,
+        [job.runId],
+      );
+      const [row] = rows;
+      if (row === undefined) await this.#jobs.complete(client, job, job.jobId);
+      else await this.#failOrBury(client, job, { error, failures: row.failures });
+    });
+  }
+
+  async #failOrBury(
+    client: ClientBase,
+    job: FetchedJob,
+    { error, failures }: { readonly error: unknown; readonly failures: number },
+  ): Promise<void> {
+    if (failures > MAX_RETRIES) await this.#bury(client, job.runId, String(error));
+    else await this.#jobs.fail(client, job, error);
+  }
+
+  /** Makes a dead letter of a free run: marks its row, and deletes its jobs. */
+  async #bury(client: ClientBase, runId: string, why: string): Promise<void> {
+    await client.query(
+      `UPDATE ${this.#schema}.runs SET status = 'dead_letter', reason = $2, given_up = now(), ended_at = now(), until = NULL,
+         updated_at = now() WHERE run_id = $1`,
+      [runId, sqlText(why)],
+    );
+    await this.#jobs.forget(client, runId);
   }
 
   /**
@@ -163,26 +211,54 @@ FROM theirs WHERE r.run_id = theirs.run_id RETURNING ${FREED}, theirs.job_id`,
    */
   async giveUp(epoch: number, job: FetchedJob, error: unknown, afterMs = 0): Promise<boolean> {
     return this.#tables.transaction(async (client) => {
-      const { rows } = await client.query<FreedRow>(
-        `UPDATE ${this.#schema}.runs r SET owner = NULL, lease = NULL, job_id = NULL, epoch = epoch + 1, updated_at = now()
-         WHERE run_id = $1 AND epoch = $2 AND owner IS NOT NULL RETURNING ${FREED}, job_id`,
-        [job.runId, epoch],
+      const { rows } = await client.query<FreedRow & { readonly failures: number }>(
+        `UPDATE ${this.#schema}.runs r SET owner = NULL, lease = NULL, job_id = NULL, epoch = epoch + 1,
+           failures = failures + CASE WHEN $3 THEN 1 ELSE 0 END, updated_at = now()
+         WHERE run_id = $1 AND epoch = $2 AND owner IS NOT NULL RETURNING ${FREED}, job_id, failures`,
+        [job.runId, epoch, error !== null],
       );
       await this.#recount(client, rows);
       const [row] = rows;
       if (row === undefined) return false;
       if (error === null) await this.#jobs.putBack(client, queuedRun(row), job.jobId, afterMs);
-      else await this.#jobs.fail(client, job, error);
+      else await this.#failOrBury(client, job, { error, failures: row.failures });
       return true;
     });
   }
 
-  /** Has runs driven again that were given up, those that processes died with still with care. Returns how many. */
-  async redrive(letters: readonly DeadLetter[]): Promise<number> {
-    const ids = letters.map(({ threadId }) => threadId);
-    const sql = `UPDATE ${this.#schema}.runs SET deaths = 1 WHERE run_id = ANY ($1) AND deaths > 1`;
-    await this.#tables.query(sql, [ids]);
-    return this.#jobs.redrive(letters);
+  /** The runs that were given up, oldest first, at most 1,000. */
+  async deadLetters(): Promise<readonly DeadLetter[]> {
+    const rows = await this.#tables.query<LetterRow>(
+      `SELECT run_id, queue, greatest(failures, deaths, 1) AS attempts, reason, given_up FROM ${this.#schema}.runs
+       WHERE given_up IS NOT NULL ORDER BY given_up, run_id LIMIT 1000`,
+      [],
+    );
+    return rows.map(({ run_id: threadId, reason, given_up: at, ...row }) => ({
+      ...{ threadId, error: reason ?? '', at },
+      ...row,
+    }));
+  }
+
+  /**
+   * Has dead letters driven again, those that processes died with still with care. Returns the ids of those that were some.
+   *
+   * @param ids - `null` for all.
+   */
+  async redrive(ids: readonly string[] | null): Promise<readonly string[]> {
+    return this.#tables.transaction(async (client) => {
+      const { rows } = await client.query<FreedRow>(
+        `WITH letters AS (
+  SELECT run_id FROM ${this.#schema}.runs WHERE given_up IS NOT NULL AND owner IS NULL AND ($1::text[] IS NULL OR run_id = ANY ($1))
+  ORDER BY run_id FOR UPDATE
+)
+UPDATE ${this.#schema}.runs r SET status = 'running', reason = NULL, given_up = NULL, ended_at = NULL, failures = 0,
+  deaths = least(deaths, 1), updated_at = now()
+FROM letters WHERE r.run_id = letters.run_id RETURNING ${FREED}, r.job_id`,
+        [ids],
+      );
+      for (const row of rows) await this.#jobs.wake(client, queuedRun(row));
+      return rows.map(({ run_id }) => run_id);
+    });
   }
 
   /** The tenants that have a limit. */

@@ -1,16 +1,21 @@
 // SQL of RunRows.
 
 import { randomUUID } from 'node:crypto';
+import type { Runs } from '@devs/core';
 import { ENDED_STATUSES, hasEnded, type NewRun, type RunRelease, type RunSignal } from '@devs/core/internal';
 import type { ClientBase } from 'pg';
 import type { RunFiles } from '../files/RunFiles.ts';
-import { type Jobs, MAX_DEATHS, type QueuedRun, queueName } from '../jobs/Jobs.ts';
+import { type Jobs, MAX_DEATHS, type QueuedRun, queueName, slotsOf } from '../jobs/Jobs.ts';
 import { isDeadSql, toldChannel } from '../server/Owner.ts';
+import type { ServerClock } from '../server/ServerClock.ts';
 import type { Statement, Tables } from '../server/Tables.ts';
 import { GraphQueues } from './GraphQueues.ts';
 import { gateRows, gatesSql } from './gateRows.ts';
 import { insertLabelsSql, labelsJson } from './labelRows.ts';
 import { lost } from './Shipper.ts';
+
+/** A new run without a file. */
+export type NewRunStart = Parameters<NonNullable<Runs['start']>>[0];
 
 /** A run whose newest epoch is the caller's. */
 export interface RunClaim extends QueuedRun {
@@ -19,6 +24,8 @@ export interface RunClaim extends QueuedRun {
   readonly lease: string;
   /** How long the oldest of what it was told and has not taken waits, seconds; `null` where it was told nothing. */
   readonly toldSeconds: number | null;
+  /** A timer woke it: timers of its file are due up to this time. `null` where it was woken otherwise. */
+  readonly dueBy: number | null;
 }
 
 /** Who claims, and what with. */
@@ -34,7 +41,7 @@ export interface Claimer {
 
 /**
  * Why a run was not claimed: there is none; a newer release has its file; a live process has it; its tenant has as many as it
- * may; processes have died with it, and this one has others; it was given up, and a job is no reason to try it again.
+ * may; only an empty process may have it; it was given up, and a job is no reason to try it again.
  */
 export type NotClaimed = 'unknown' | 'newer' | 'busy' | 'full' | 'suspect' | 'given up';
 
@@ -45,8 +52,19 @@ export interface RowSettlement {
   readonly seq: number;
   /** Of what it was told and has taken. */
   readonly taken: number;
+  /** Of the file. */
+  readonly fileBytes: number;
   /** To be put in the place of the changes, packed; `null` where they are few. */
   readonly base: Uint8Array | null;
+}
+
+/** How a new run is recorded. */
+interface RecordedAs {
+  readonly schemaVersion: number;
+  readonly isDue: boolean;
+  readonly slots: number;
+  /** Puts its file, or its start. */
+  readonly put: (client: ClientBase) => Promise<void>;
 }
 
 interface ClaimRow {
@@ -57,12 +75,15 @@ interface ClaimRow {
   readonly priority: number;
   readonly deaths: number;
   readonly told_seconds: number | null;
+  readonly slots: number;
+  readonly due_by: number | null;
 }
 
 /** A run that was let go of. */
 interface LeftRow {
   readonly job_id: string | null;
   readonly deaths: number;
+  readonly slots: number;
 }
 
 /** Nobody has to tell these something for them to go on. */
@@ -73,16 +94,22 @@ export class RunRows {
   readonly #tables: Tables;
   readonly #files: RunFiles;
   readonly #jobs: Jobs;
+  readonly #clock: Pick<ServerClock, 'now'>;
   readonly #graphs: GraphQueues;
   readonly #sql: Readonly<
     Record<'create' | 'claim' | 'tell' | 'settle' | 'remove' | 'free' | 'signals', Statement>
   >;
 
-  constructor(tables: Tables, files: RunFiles, jobs: Jobs) {
+  constructor(
+    tables: Tables,
+    files: RunFiles,
+    { jobs, clock }: { readonly jobs: Jobs; readonly clock: Pick<ServerClock, 'now'> },
+  ) {
     const { schema } = tables;
     this.#tables = tables;
     this.#files = files;
     this.#jobs = jobs;
+    this.#clock = clock;
     this.#graphs = new GraphQueues(tables);
     this.#sql = {
       create: tables.statement('create', createSql(schema)),
@@ -97,11 +124,28 @@ export class RunRows {
 
   /** Records a run and has it driven, in one transaction. False where there is one of that id: it stays as it is. */
   async create(run: NewRun, schemaVersion: number): Promise<boolean> {
-    const { id: runId, tenant = 'default', priority = 0, index } = run;
-    const queued = { runId, tenant, priority, queue: queueName(run.queue), deaths: 0 };
+    const { id: runId, tenant = 'default', index, isDue = true } = run;
+    const bytes = await this.#files.packed(run.file, tenant);
+    return this.#record(run, {
+      ...{ schemaVersion, isDue: isDue && !hasEnded(index.status), slots: slotsOf(run.file.length) },
+      put: (client) => this.#files.putBase(client, { runId, seq: 0, bytes }),
+    });
+  }
+
+  /** The same without a file: each look makes a copy, the first driver the file itself. */
+  async start(run: NewRunStart, schemaVersion: number): Promise<boolean> {
+    const { id: runId, tenant = 'default', start } = run;
+    const put = await this.#files.startOf(runId, { tenant, start });
+    return this.#record(run, { schemaVersion, isDue: true, slots: slotsOf(start.length), put });
+  }
+
+  async #record(
+    { id: runId, tenant = 'default', priority = 0, index, ...run }: Omit<NewRunStart, 'start'>,
+    { schemaVersion, isDue, slots, put }: RecordedAs,
+  ): Promise<boolean> {
+    const queued = { runId, tenant, priority, queue: queueName(run.queue), deaths: 0, slots };
     await this.#tables.insist(() => this.#jobs.openQueue(queued.queue));
     await this.#graphs.note(run.queue);
-    const bytes = await this.#files.packed(run.file, tenant);
     const birth = randomUUID();
     const values: unknown[] = [runId, birth, tenant, run.queue.graph, run.queue.fingerprint, queued.queue];
     values.push(
@@ -110,12 +154,13 @@ export class RunRows {
       ...indexValues(index),
       gateRows([{ runId, gates: index.gates }]),
       labelsJson(index),
+      slots,
     );
     return this.#tables.transaction(async (client) => {
       const { rowCount } = await client.query({ ...this.#sql.create, values });
       if (rowCount === 0) return this.#isBorn(client, runId, birth);
-      await this.#files.putBase(client, { runId, seq: 0, bytes });
-      if (!hasEnded(index.status) && run.isDue !== false) await this.#jobs.wake(client, queued);
+      await put(client);
+      if (isDue) await this.#jobs.wake(client, queued);
       return true;
     });
   }
@@ -140,8 +185,8 @@ export class RunRows {
     const values = [runId, owner, lease, jobId ?? null, schemaVersion, isCapped, isAlone];
     const [row] = await this.#tables.query<ClaimRow>(this.#sql.claim, values);
     if (row === undefined) return 'unknown';
-    const { not, epoch, told_seconds: toldSeconds, ...run } = row;
-    return not ?? { runId, lease, epoch: Number(epoch), toldSeconds, ...run };
+    const { not, epoch, told_seconds: toldSeconds, due_by: dueBy, ...run } = row;
+    return not ?? { runId, lease, epoch: Number(epoch), toldSeconds, dueBy, ...run };
   }
 
   /** What a run was told after `seq`, oldest first, and the number of the last. */
@@ -184,30 +229,26 @@ export class RunRows {
    * @throws DevsError `LEASE_LOST`, `STATE_IO`
    */
   async settle(claim: RunClaim, settlement: RowSettlement): Promise<'settled' | 'again'> {
-    const { end, seq, taken, base } = settlement;
+    const { end, seq, taken, fileBytes, base } = settlement;
     const next = end.queue === undefined ? claim : { ...claim, queue: queueName(end.queue) };
     await this.#tables.insist(() => this.#jobs.openQueue(next.queue));
     const gates = gateRows([{ runId: claim.runId, gates: end.gates }]);
-    const index = [...indexValues(end), end.until, gates];
     const queue = [end.queue?.graph ?? null, end.queue?.fingerprint ?? null, next.queue];
-    const values: unknown[] = [
-      claim.runId,
-      claim.lease,
-      seq,
-      taken,
-      ...index,
-      base !== null,
-      ...queue,
-      labelsJson(end),
-    ];
-    values.push(end.openChildren ?? 0);
+    const files = [slotsOf(fileBytes), end.openChildren ?? 0];
+    const rest = [gates, base !== null, ...queue, labelsJson(end), end.until, ...files];
     return this.#tables.transaction<'settled' | 'again'>(async (client, undo) => {
+      // As long as it is from now: it may have taken a while to be asked.
+      const inMs = end.until === null ? null : Math.max(0, end.until - this.#clock.now());
+      const values = [claim.runId, claim.lease, seq, taken, ...indexValues(end), inMs, ...rest];
       const { rows } = await client.query<LeftRow>({ ...this.#sql.settle, values });
       const [row] = rows;
       if (row === undefined) return undo(await this.#whyNotSettled(client, claim, seq));
       if (base !== null) await this.#files.putBase(client, { runId: claim.runId, seq, bytes: base });
       if (row.job_id !== null) await this.#jobs.complete(client, claim, row.job_id);
-      if (DUE.has(end.status)) await this.#jobs.wake(client, { ...next, deaths: row.deaths });
+      if (DUE.has(end.status)) {
+        const { deaths, slots } = row;
+        await this.#jobs.wake(client, { ...next, deaths, slots });
+      }
       return 'settled';
     });
   }
@@ -260,7 +301,7 @@ export class RunRows {
       });
       const [freed] = rows;
       if (freed !== undefined && freed.job_id === null)
-        await this.#jobs.wake(client, { ...run, deaths: freed.deaths });
+        await this.#jobs.wake(client, { ...run, deaths: freed.deaths, slots: freed.slots });
     });
   }
 }
@@ -273,7 +314,7 @@ const indexValues = ({ status, reason, title, view }: NewRun['index']): readonly
   JSON.stringify(view ?? null),
 ];
 
-const sqlText = (text: string | null): string | null =>
+export const sqlText = (text: string | null): string | null =>
   text?.replace(/\p{Surrogate}/gu, '\u{fffd}').replaceAll('\0', '\u{fffd}') ?? null;
 
 const ENDED_SQL = `(${ENDED_STATUSES.map((status) => `'${status}'`).join(', ')})`;
@@ -286,8 +327,10 @@ const SWEPT = 100;
 const createSql = (schema: string): string => `
 WITH held AS (
   INSERT INTO ${schema}.runs
-    (run_id, birth, tenant, graph, fingerprint, queue, schema_version, priority, status, reason, title, view, ended_at, labels)
-  SELECT $1, $2::uuid, $3, $4, $5, $6, $7::int, $8::int, $9::text, $10, $11, $12, CASE WHEN $9 IN ${ENDED_SQL} THEN now() END, $14
+    (run_id, birth, tenant, graph, fingerprint, queue, schema_version, priority, status, reason, title, view, ended_at, labels,
+     slots)
+  SELECT $1, $2::uuid, $3, $4, $5, $6, $7::int, $8::int, $9::text, $10, $11, $12, CASE WHEN $9 IN ${ENDED_SQL} THEN now() END, $14,
+    $15::int
   WHERE NOT EXISTS (SELECT FROM ${schema}.runs_not_kept k WHERE k.run_id = $1 AND k.forget_at > now())
   ON CONFLICT DO NOTHING
   RETURNING run_id, tenant, created_at, true AS has_gates, false AS is_labelled
@@ -299,8 +342,8 @@ WITH run AS (
   SELECT *, CASE
     WHEN schema_version > $5 THEN 'newer'
     WHEN owner <> $2 AND NOT coalesce((SELECT ${isDeadSql('w')} FROM ${schema}.workers w WHERE w.worker_id = owner), true) THEN 'busy'
-    WHEN NOT $7 AND died > 0 THEN 'suspect'
-    WHEN $4::uuid IS NOT NULL AND died >= ${MAX_DEATHS} THEN 'given up'
+    WHEN NOT $7 AND (died > 0 OR slots > 1) THEN 'suspect'
+    WHEN $4::uuid IS NOT NULL AND (died >= ${MAX_DEATHS} OR given_up IS NOT NULL) THEN 'given up'
   END AS refused
   FROM (
     SELECT *, deaths + CASE WHEN owner <> $2 THEN 1 ELSE 0 END AS died FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE
@@ -319,7 +362,7 @@ WITH run AS (
   RETURNING r.epoch
 )
 SELECT CASE WHEN refused IS NOT NULL THEN refused WHEN claimed.epoch IS NULL THEN 'full' END AS not,
-  claimed.epoch, queue, tenant, priority, died AS deaths,
+  claimed.epoch, queue, tenant, priority, died AS deaths, slots, CASE WHEN until IS NULL THEN due_by END AS due_by,
   (SELECT extract(epoch FROM now() - min(s.created_at))::float8 FROM ${schema}.signals s
     WHERE s.run_id = run.run_id AND s.seq > run.handled_seq) AS told_seconds
 FROM run LEFT JOIN claimed ON true`;
@@ -327,7 +370,7 @@ FROM run LEFT JOIN claimed ON true`;
 const tellSql = (schema: string): string => `
 WITH told AS (
   UPDATE ${schema}.runs SET wake_seq = wake_seq + 1, updated_at = now() WHERE run_id = $1 AND wake_seq = $2
-  RETURNING run_id, wake_seq, queue, tenant, priority, deaths
+  RETURNING run_id, wake_seq, queue, tenant, priority, deaths, slots
 ), decided AS (
   UPDATE ${schema}.gates g SET status = 'decided', decided_at = now() FROM told
   WHERE g.session_id = $5 AND g.run_id = told.run_id AND g.artifact_hash = $6 AND g.status = 'open'
@@ -337,23 +380,29 @@ WITH told AS (
   SELECT run_id, wake_seq, $3, $4 FROM told WHERE $5::text IS NULL OR EXISTS (SELECT 1 FROM decided)
   ON CONFLICT DO NOTHING RETURNING run_id
 )
-SELECT queue, tenant, priority, deaths FROM told JOIN recorded USING (run_id)`;
+SELECT queue, tenant, priority, deaths, slots FROM told JOIN recorded USING (run_id)`;
 
 const signalsSql = (schema: string): string =>
   `SELECT seq, signal FROM ${schema}.signals WHERE run_id = $1 AND seq > $2 ORDER BY seq`;
 
-/** A timer is a column with an index, not a job: thousands of gates have a deadline, and a fetch reads every job that is not due. */
+/**
+ * The server counts the time until it goes on, from now. By the clock of its file that time is `due_by`. The driver that is woken
+ * fires timers up to then, also with a slower clock.
+ *
+ * A timer is a column with an index, not a job: thousands of gates have a deadline, and a fetch reads every job that is not due.
+ */
 const settleSql = (schema: string): string => `
 WITH held AS (
   UPDATE ${schema}.runs r SET status = $5, reason = $6, title = $7, view = $8, handled_seq = $4, settled = lease,
-    owner = NULL, lease = NULL, job_id = NULL, until = to_timestamp($9::float8 / 1000),
+    owner = NULL, lease = NULL, job_id = NULL, until = clock_timestamp() + interval '1 ms' * $9::float8, due_by = $16::float8, slots = $17::int,
     base_seq = CASE WHEN $11 THEN $3::bigint ELSE base_seq END, listed_seq = $3::bigint, updated_at = now(),
     graph = coalesce($12, graph), fingerprint = coalesce($13, fingerprint), queue = $14,
     ended_at = CASE WHEN $5 IN ${ENDED_SQL} THEN CASE WHEN listed_seq = $3::bigint THEN coalesce(ended_at, now()) ELSE now() END END,
-    labels = CASE WHEN relabelled THEN labels ELSE $15 END, open_children = $16::int
+    given_up = CASE WHEN $5 = 'dead_letter' THEN coalesce(given_up, now()) END, failures = 0,
+    labels = CASE WHEN relabelled THEN labels ELSE $15 END, open_children = $18::int
   FROM (SELECT run_id, job_id AS job, labels AS known FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE) was
   WHERE r.run_id = was.run_id AND r.lease = $2::uuid AND r.head_seq = $3::bigint AND r.wake_seq = $4::bigint
-  RETURNING r.run_id, r.tenant, r.created_at, r.deaths, true AS has_gates, was.job,
+  RETURNING r.run_id, r.tenant, r.created_at, r.deaths, r.slots, true AS has_gates, was.job,
     r.relabelled OR was.known IS NOT DISTINCT FROM $15 AS is_labelled
 ), ${gatesSql(schema, { json: '$10', reopens: true })}, ${insertLabelsSql(schema, '$15')}, taken AS (
   UPDATE ${schema}.signals s SET taken_at = now() FROM held WHERE s.run_id = held.run_id AND s.taken_at IS NULL
@@ -365,7 +414,7 @@ WITH held AS (
 ), room AS (
   UPDATE ${schema}.tenants t SET running = t.running - 1 FROM held WHERE t.tenant = held.tenant
 )
-SELECT job AS job_id, deaths FROM held`;
+SELECT job AS job_id, deaths, slots FROM held`;
 
 const removeSql = (schema: string): string => `
 WITH gone AS (
@@ -381,8 +430,8 @@ WITH held AS (
   UPDATE ${schema}.runs r SET owner = NULL, lease = NULL, job_id = NULL, updated_at = now()
   FROM (SELECT run_id, job_id AS job FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE) was
   WHERE r.run_id = was.run_id AND r.lease = $2::uuid
-  RETURNING r.tenant, r.deaths, was.job
+  RETURNING r.tenant, r.deaths, r.slots, was.job
 ), room AS (
   UPDATE ${schema}.tenants t SET running = t.running - 1 FROM held WHERE t.tenant = held.tenant
 )
-SELECT job AS job_id, deaths FROM held`;
+SELECT job AS job_id, deaths, slots FROM held`;

@@ -2,7 +2,7 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { DevsError, type Gate } from '@devs/core';
 import type { Pool } from 'pg';
 import { WorkerMeters } from '../cluster/metrics.ts';
-import { type Patience, pgFault, retryWhileAway } from '../server/faults.ts';
+import { driveFault, type Patience, retryWhileAway } from '../server/faults.ts';
 import { DEAD_AFTER_MS } from '../server/Owner.ts';
 import { quoteIdentifier } from '../server/Tables.ts';
 import { eventRows, eventsSql, type GateEvent } from './gateEventRows.ts';
@@ -97,7 +97,7 @@ export class Shipper {
       const batch = this.#packed();
       if (batch.length === 0) continue;
       await this.#send(batch).catch((error: unknown) => {
-        for (const { failed } of batch) failed(pgFault(error));
+        for (const { failed } of batch) failed(driveFault(error));
       });
     }
     this.#isSending = false;

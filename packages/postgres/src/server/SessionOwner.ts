@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DevsError } from '@devs/core';
+import type { DevsError } from '@devs/core';
 import pg, { type Client, type ClientConfig, type QueryResult, type QueryResultRow } from 'pg';
-import { isAway } from './faults.ts';
+import { isAway, pooledFault, unreachable } from './faults.ts';
 import { DEAD_AFTER_MS, type Owner } from './Owner.ts';
+import { SERVER_NOW, ServerClock } from './ServerClock.ts';
 import { quoteIdentifier } from './Tables.ts';
 
 /** What `devs workers` says of a process. */
@@ -31,6 +32,8 @@ export interface SessionOwnerOptions {
   /** Of a server, not of a pooler in transaction mode: the lock and the channels are of one session. */
   readonly connection: ClientConfig;
   readonly schema: string;
+  /** Set with every sign of life. @defaultValue one of its own */
+  readonly clock?: ServerClock;
   /** How long {@link SessionOwner.ready} waits for PostgreSQL, ms. @defaultValue 60,000 */
   readonly awayMs?: number;
 }
@@ -39,6 +42,11 @@ const BEAT_MS = 2000;
 /** Between two tries to connect, ms: doubled up to the last. */
 const FIRST_GAP_MS = 20;
 const LAST_GAP_MS = 1000;
+/**
+ * After a lost session a process waits so long before it leads, ms. If the server was away, the others come back meanwhile, and
+ * touch their jobs.
+ */
+const COME_BACK_MS = 7000;
 /** The first half of the keys: locks of others have other ones. */
 const LOCK_CLASS = 0x64657673n << 32n;
 const LEADER_CLASS = 0x64657674;
@@ -48,6 +56,13 @@ interface HeldRow {
   readonly lease: string;
 }
 
+const SESSION = `pg_backend_pid() AS pid, ${SERVER_NOW} AS server_ms`;
+
+interface SessionRow {
+  readonly pid: number;
+  readonly server_ms: number;
+}
+
 /** One connection, from its begin to its end; what is asked of it is asked one after the other. */
 class OwnedSession {
   readonly client: Client;
@@ -55,10 +70,15 @@ class OwnedSession {
   readonly lockKey = (LOCK_CLASS | BigInt(randomBytes(4).readUInt32BE())).toString();
   readonly ended: Promise<unknown>;
   leads = false;
+  /** When it may lead, on the clock of `performance`. */
+  readonly leadsFrom: number;
+  /** The session of the server; `null` before the first question. */
+  #pid: number | null = null;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(client: Client) {
+  constructor(client: Client, leadsFrom: number) {
     this.client = client;
+    this.leadsFrom = leadsFrom;
     this.ended = new Promise((resolve) => client.once('end', resolve));
   }
 
@@ -66,6 +86,16 @@ class OwnedSession {
     const asked = this.#last.then(() => this.client.query<Row>(sql, [...values]));
     this.#last = asked.catch(() => undefined);
     return asked;
+  }
+
+  /**
+   * Compares the session of the server that has answered: a lock and `LISTEN` are of one.
+   *
+   * @throws DevsError `CONFIG_INVALID` if it is another one than before.
+   */
+  checkPid(pid: number | undefined): void {
+    this.#pid ??= pid ?? null;
+    if (pid !== undefined && pid !== this.#pid) throw pooledFault();
   }
 
   /** Not waited for: the other side may be gone. */
@@ -82,6 +112,7 @@ export class SessionOwner implements Owner {
   /** Unique per start: a number of a process comes again. */
   readonly id = `${hostname()}:${process.pid}:${randomBytes(6).toString('hex')}`;
   readonly #options: SessionOwnerOptions;
+  readonly #clock: ServerClock;
   readonly #workers: string;
   readonly #runs: string;
   #compared: () => LeaseComparison = () => ({
@@ -95,11 +126,14 @@ export class SessionOwner implements Owner {
   #kept: Promise<void> | null = null;
   #session: OwnedSession | null = null;
   #failure: unknown = null;
+  /** Until the first session, or try for one, has ended. */
+  #isFirst = true;
   /** Of who waits for the session: told when it is there, and when a try for it has failed. */
   #waiting: (() => void)[] = [];
 
   constructor(options: SessionOwnerOptions) {
     this.#options = options;
+    this.#clock = options.clock ?? new ServerClock();
     this.#workers = `${quoteIdentifier(options.schema)}.workers`;
     this.#runs = `${quoteIdentifier(options.schema)}.runs`;
   }
@@ -141,7 +175,7 @@ export class SessionOwner implements Owner {
   /** Whether it looks after the others: one of all processes does, as long as its session lives. */
   async leads(): Promise<boolean> {
     const session = this.#session;
-    if (session === null) return false;
+    if (session === null || performance.now() < session.leadsFrom) return false;
     if (session.leads) return true;
     const lock = `SELECT pg_try_advisory_lock($1, hashtext($2)) AS leads`;
     const { rows } = await session.ask<{ leads: boolean }>(lock, [LEADER_CLASS, this.#options.schema]);
@@ -187,6 +221,7 @@ export class SessionOwner implements Owner {
       } catch (error) {
         this.#failure = error;
       }
+      this.#isFirst = false;
       this.#session = null;
       this.#tried();
       await sleep(gapMs, undefined, { signal }).catch(() => undefined);
@@ -208,7 +243,7 @@ export class SessionOwner implements Owner {
     });
     client.on('error', () => undefined);
     client.on('notification', ({ channel, payload }) => this.#tell(channel, payload ?? ''));
-    const session = new OwnedSession(client);
+    const session = new OwnedSession(client, performance.now() + (this.#isFirst ? 0 : COME_BACK_MS));
     try {
       await client.connect();
       await this.#open(session);
@@ -222,6 +257,12 @@ export class SessionOwner implements Owner {
 
   async #open(session: OwnedSession): Promise<void> {
     const { lockKey } = session;
+    // Twice, before anything stays in it: a pooler that takes turns has another session by now.
+    for (let look = 0; look < 2; look += 1) {
+      const ask = () => session.ask<SessionRow>(`SELECT ${SESSION}`);
+      const { rows } = await this.#clock.reading(ask, ({ rows: [row] }) => row?.server_ms);
+      session.checkPid(rows[0]?.pid);
+    }
     const timeout = `SELECT set_config(name, $1, false) FROM pg_settings WHERE name = 'idle_session_timeout'`;
     await session.ask(timeout, [String(DEAD_AFTER_MS)]);
     await session.ask('SELECT pg_advisory_lock($1)', [lockKey]);
@@ -266,9 +307,11 @@ export class SessionOwner implements Owner {
 WITH beat AS (
   UPDATE ${this.#workers} SET seen_at = now(), leases = $2::uuid[], leases_at = now() WHERE worker_id = $1 RETURNING worker_id
 )
-SELECT r.run_id, r.lease FROM beat LEFT JOIN ${this.#runs} r ON r.owner = beat.worker_id`;
+SELECT r.run_id, r.lease, ${SESSION} FROM beat LEFT JOIN ${this.#runs} r ON r.owner = beat.worker_id`;
     try {
-      const { rows } = await session.ask<HeldRow>(beat, [this.id, leases]);
+      const ask = () => session.ask<HeldRow & SessionRow>(beat, [this.id, leases]);
+      const { rows } = await this.#clock.reading(ask, ({ rows: [row] }) => row?.server_ms);
+      session.checkPid(rows[0]?.pid);
       const held = rows.flatMap(({ run_id, lease }) => (run_id === null ? [] : [[run_id, lease] as const]));
       if (rows.length > 0) compare(new Map(held));
       return rows.length > 0;
@@ -284,9 +327,4 @@ SELECT r.run_id, r.lease FROM beat LEFT JOIN ${this.#runs} r ON r.owner = beat.w
 }
 
 const away = (cause: unknown): DevsError =>
-  new DevsError('PostgreSQL cannot be reached.', {
-    code: 'STATE_IO',
-    remedy:
-      'Check the URL and that the server accepts connections. A worker needs a direct connection without a pooler.',
-    cause,
-  });
+  unreachable(cause, 'Check the URL and that the server accepts connections.');

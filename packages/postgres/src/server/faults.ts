@@ -3,8 +3,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DevsError, isDevsError } from '@devs/core';
 
-/** Classes and codes of PostgreSQL that say: later. Connections, resources, an operator's intervention, a deadlock, a client that stood still. */
-const LATER = /^(?:08(?!P01)|25P03|53|57P|40001|40P01)/; // 08P01 is a mistake in what was asked
+/**
+ * Classes and codes of PostgreSQL that mean: later. Connections, a read-only server (a standby, a full disk), an idle client, a
+ * conflict, a deadlock, resources, a lock timeout, an operator's intervention.
+ */
+const LATER = /^(?:08(?!P01)|25006|25P03|40001|40P01|53|55P03|57014|57P)/; // 08P01 is a mistake in what was asked
+/** PgBouncer's own errors have 08P01, without a function of PostgreSQL. These of them do not pass with time. */
+const POOLERS_REFUSALS =
+  /no such (?:database|user)|unsupported startup parameter|not allowed|authentication|password/i;
 /** Of Node.js. */
 const SOCKET: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED',
@@ -23,22 +29,54 @@ const SOCKET: ReadonlySet<unknown> = new Set([
 const ENDED =
   /Connection terminated|timeout expired|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error/;
 
-/** Whether an error says that PostgreSQL cannot be reached now: what was asked may have happened or not. */
+/** Whether PostgreSQL cannot be used now: the statement may have happened or not. */
 export function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as { readonly code?: unknown };
-  if (typeof code === 'string' && (SOCKET.has(code) || LATER.test(code))) return true;
+  if (saysLater(error) || (typeof code === 'string' && SOCKET.has(code))) return true;
   // A host with several addresses has an error for each.
   if (error instanceof AggregateError) return error.errors.some(isAway);
   return ENDED.test(error.message);
 }
 
-/** Whether an error says that a server is there, and takes no connections yet: it starts, recovers or ends. */
-export const isStarting = (error: unknown): boolean =>
-  error instanceof Error && (error as { readonly code?: unknown }).code === '57P03';
+/** Whether a server, or the pooler before it, answers that this passes: it starts, ends, is full, or read-only. */
+export function saysLater(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code, routine } = error as { readonly code?: unknown; readonly routine?: unknown };
+  if (code === '08P01') return routine === undefined && !POOLERS_REFUSALS.test(error.message);
+  return typeof code === 'string' && LATER.test(code);
+}
+
+/** Made here, and about the server alone: a run is not the cause. */
+const OF_SERVER = new WeakSet<Error>();
+
+function ofServer(fault: DevsError): DevsError {
+  OF_SERVER.add(fault);
+  return fault;
+}
+
+/** Whether PostgreSQL is away or unusable: this counts for a run as if it had not been tried. */
+export const isServerFault = (error: unknown): boolean =>
+  error instanceof Error && (OF_SERVER.has(error) || isAway(error) || isServerFault(error.cause));
+
+const POOLED = 'there is a pooler in transaction mode before it';
+const POOLED_REMEDY =
+  'Set `directUrl` of `postgres()` to the address of the server itself, or the pooler to session mode. The pooler can stay in `url`.';
+
+/** Transactions of one connection were in several sessions of the server, or one session had those of several. */
+export const pooledFault = (): DevsError =>
+  ofServer(
+    new DevsError(`PostgreSQL cannot be used: ${POOLED}.`, {
+      code: 'CONFIG_INVALID',
+      remedy: POOLED_REMEDY,
+      context: { option: 'directUrl' },
+    }),
+  );
 
 /** What PostgreSQL says when it is as it should not be: by its codes. */
 const FAULTS: readonly (readonly [codes: RegExp, what: string, remedy: string])[] = [
+  // A statement that a connection has named is unknown to it, or to be named again: it is another session of the server.
+  [/^(?:26000|42P05)$/, POOLED, POOLED_REMEDY],
   [
     /^28/,
     'PostgreSQL rejects this user',
@@ -60,32 +98,39 @@ export function pgFault(error: unknown): unknown {
   if (typeof code !== 'string' || !/^[0-9A-Z]{5}$/.test(code)) return error;
   const known = FAULTS.find(([codes]) => codes.test(code));
   const [, what, remedy] = known ?? [code, `error ${code}`, 'Check the log of the server.'];
-  return new DevsError(`PostgreSQL cannot be used: ${what}. ${String(message)}`, {
+  const fault = new DevsError(`PostgreSQL cannot be used: ${what}. ${String(message)}`, {
     code: known === undefined ? 'STATE_IO' : 'CONFIG_INVALID',
     remedy,
-    context: { postgres: code },
+    context: { postgres: code, ...(what === POOLED && { option: 'directUrl' }) },
     cause: error,
   });
+  return known === undefined ? fault : ofServer(fault);
+}
+
+/** The same where a run is driven: its node would take a fault of the configuration for its own. */
+export function driveFault(error: unknown): unknown {
+  const fault = pgFault(error);
+  if (!isDevsError(fault, 'CONFIG_INVALID')) return fault;
+  const { message, remedy, context } = fault;
+  return ofServer(new DevsError(message, { code: 'STATE_IO', remedy, context, cause: fault }));
 }
 
 /** For the first connection: nobody knows yet that there is a server at all. */
 export function notReached(error: unknown, where: string): DevsError {
-  const [what, remedy] = isStarting(error)
+  const [what, remedy] = saysLater(error)
     ? [
-        `PostgreSQL at ${where} does not accept connections yet: ${(error as Error).message}.`,
-        'Try again when it has started, or check its log.',
+        `PostgreSQL at ${where} ${isStarting(error) ? 'does not accept connections yet' : 'cannot be used now'}: ${(error as Error).message}.`,
+        'Try again when it is ready, or check its log.',
       ]
     : [
         `PostgreSQL cannot be reached at ${where}.`,
         'Check host and port in the URL, and that the server runs and accepts connections.',
       ];
-  return new DevsError(what, {
-    code: 'STATE_IO',
-    remedy,
-    context: { server: where },
-    cause: error,
-  });
+  const context = { server: where };
+  return ofServer(new DevsError(what, { code: 'STATE_IO', remedy, context, cause: error }));
 }
+
+const isStarting = (error: unknown): boolean => Reflect.get(Object(error), 'code') === '57P03';
 
 /** How long PostgreSQL is waited for, and who is told. */
 export interface Patience {
@@ -119,7 +164,7 @@ export async function retryWhileAway<Result>(
   try {
     return await waitUntilBack(work, { ...patience, passes: isAway });
   } catch (error) {
-    throw isAway(error) ? unreachable(error) : error;
+    throw isAway(error) ? unreachable(error, 'Try again when PostgreSQL is reachable.') : error;
   }
 }
 
@@ -146,10 +191,14 @@ export async function waitUntilBack<Result>(
   }
 }
 
-function unreachable(cause: unknown): DevsError {
-  return new DevsError('PostgreSQL cannot be reached.', {
-    code: 'STATE_IO',
-    remedy: 'Try again when PostgreSQL is reachable. Unconfirmed changes do not count as done.',
-    cause,
-  });
+/** It has stayed away. @param remedy - The first sentence of it. */
+export function unreachable(cause: unknown, remedy: string): DevsError {
+  const what = saysLater(cause) ? `cannot be used now: ${(cause as Error).message}` : 'cannot be reached';
+  return ofServer(
+    new DevsError(`PostgreSQL ${what}.`, {
+      code: 'STATE_IO',
+      remedy: `${remedy} Unconfirmed changes do not count as done.`,
+      cause,
+    }),
+  );
 }

@@ -14,7 +14,7 @@ export interface DispatcherParts {
   readonly channel: string;
   /** Asked at each look: of the graphs of this worker, and of their older shapes. */
   readonly queues: () => readonly string[];
-  /** Jobs in hand at the same time. */
+  /** Jobs in hand at the same time, if each takes one. */
   readonly slots: number;
   /** How many jobs of a tenant may be in hand, where there is a limit. */
   readonly caps: () => Promise<TenantCaps>;
@@ -30,10 +30,10 @@ export interface DispatcherParts {
 
 /** How a job was fetched. */
 export interface TakenHow {
-  /** Nothing else is in hand: processes may have died with the run. */
+  /** Nothing else is in hand: processes may have died with the run, or its file is large. */
   readonly isAlone: boolean;
-  /** Called when others may be beside it. */
-  readonly share: () => void;
+  /** Called when others may be beside it, with the number of slots that it takes. */
+  readonly share: (slots: number) => void;
 }
 
 const TOUCH_MS = 5000;
@@ -44,12 +44,14 @@ const AFTER_MS = 5000;
  * Fetches jobs for the free slots of a process: one loop, woken when a queue is said to have a job, when a slot is free again,
  * and every two seconds, for what was said while nobody listened.
  *
- * A job whose run may be what processes died of is taken where nothing is in hand, after those of other runs, and nothing
- * beside it. Where all workers have something in hand, one of them makes room.
+ * A job that stands apart (processes died with its run, or its file is large) waits for an empty worker, after those of other
+ * runs. Others follow once it shares its worker; a large one takes several slots from then on. Where all workers have something in hand, one of them makes room.
  */
 export class Dispatcher {
   readonly #parts: DispatcherParts;
   readonly #inHand = new Map<FetchedJob, Promise<void>>();
+  /** Slots of those that take more than one. */
+  readonly #large = new Map<FetchedJob, number>();
   readonly #stopping = new AbortController();
   readonly #done: Promise<void>;
   readonly #touching: NodeJS.Timeout;
@@ -81,6 +83,13 @@ export class Dispatcher {
     return this.#inHand.size;
   }
 
+  /** Free slots. */
+  get #free(): number {
+    let more = 0;
+    for (const slots of this.#large.values()) more += slots - 1;
+    return this.#parts.slots - this.busy - more;
+  }
+
   /** Fetches no more; resolves when every job in hand is done. */
   async stop(): Promise<void> {
     this.#stopping.abort();
@@ -100,13 +109,13 @@ export class Dispatcher {
 
   /** Whether there may be more: something was fetched, and a slot is free. */
   async #fetch(): Promise<boolean> {
-    const { owner, caps, slots, onError } = this.#parts;
-    const isFull = this.busy >= slots;
+    const { owner, caps, onError } = this.#parts;
+    const isFull = this.#free <= 0;
     if (this.#alone !== null || (isFull && !this.#looksForAlone)) return false;
     try {
       await owner.ready();
       const limits = await caps();
-      if (!this.#makesRoom && !isFull && (await this.#fetchAny(slots, limits))) return true;
+      if (!this.#makesRoom && !isFull && (await this.#fetchAny(this.#free, limits))) return true;
       if (!this.#looksForAlone) return false;
       this.#looksForAlone = false;
       return this.busy === 0 ? await this.#fetchAlone(limits) : await this.#lookForRoom(isFull);
@@ -116,16 +125,16 @@ export class Dispatcher {
     }
   }
 
-  /** Whether something was fetched from one of the queues, up to so many jobs in hand. */
-  async #fetchAny(slots: number, caps: TenantCaps, alone = false): Promise<boolean> {
+  /** Whether something was fetched from one of the queues, at most so many jobs. */
+  async #fetchAny(most: number, caps: TenantCaps, alone = false): Promise<boolean> {
     const queues = this.#parts.queues();
-    const before = this.busy;
+    let fetched = 0;
     this.#turn += 1;
-    for (let nth = 0; nth < queues.length && this.busy < slots; nth += 1) {
+    for (let nth = 0; nth < queues.length && fetched < most; nth += 1) {
       const queue = queues[(this.#turn + nth) % queues.length] as string;
-      await this.#fetchFrom(queue, { limit: slots - this.busy, caps, alone });
+      fetched += await this.#fetchFrom(queue, { limit: most - fetched, caps, alone });
     }
-    return this.busy > before;
+    return fetched > 0;
   }
 
   /** Whether there may be jobs of other runs. */
@@ -145,24 +154,26 @@ export class Dispatcher {
     return madeRoom && !this.#makesRoom;
   }
 
-  async #fetchFrom(queue: string, options: FetchOptions): Promise<void> {
-    if (this.#stopping.signal.aborted) return;
+  async #fetchFrom(queue: string, options: FetchOptions): Promise<number> {
+    if (this.#stopping.signal.aborted) return 0;
     const fetched = await this.#parts.jobs.fetch(queue, options);
     for (const job of fetched) this.#inHand.set(job, this.#take(job, options.alone === true));
+    return fetched.length;
   }
 
   async #take(job: FetchedJob, isAlone: boolean): Promise<void> {
     if (isAlone) this.#alone = job;
-    const share = (): void => {
+    const share = (slots: number): void => {
       if (this.#alone !== job) return;
       this.#alone = null;
+      if (slots > 1 && this.#inHand.has(job)) this.#large.set(job, slots);
       this.#looksForAlone = true;
       this.#awaken();
     };
     await this.#parts.take(job, { isAlone, share });
     this.#inHand.delete(job);
-    if (this.#makesRoom) this.#looksForAlone = true;
-    share();
+    if (this.#large.delete(job) || this.#makesRoom) this.#looksForAlone = true;
+    share(1);
     this.#awaken();
   }
 

@@ -10,7 +10,9 @@ import type { EndedRuns } from '../rows/EndedRuns.ts';
 import type { GraphQueues } from '../rows/GraphQueues.ts';
 import type { Leases } from '../rows/Leases.ts';
 import type { Claimer, NotClaimed } from '../rows/RunRows.ts';
+import { isServerFault } from '../server/faults.ts';
 import { jobsChannel } from '../server/Owner.ts';
+import type { ServerClock } from '../server/ServerClock.ts';
 import type { SessionOwner } from '../server/SessionOwner.ts';
 import { Dispatcher, type TakenHow } from './Dispatcher.ts';
 import { Reaper } from './Reaper.ts';
@@ -27,6 +29,7 @@ export interface DrivingParts {
   readonly view: ClusterView;
   /** Told of what is sent and of retries. */
   readonly meters: WorkerMeters;
+  readonly clock: Pick<ServerClock, 'skewSeconds'>;
   /** Asks until there is an answer. */
   readonly insist: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
@@ -73,7 +76,7 @@ export type WorkerEvent =
   | { readonly is: 'away'; readonly error: unknown };
 
 const SLOTS = 10;
-/** Before what could not be claimed is looked at again: a full tenant, a file of a newer release; ms. */
+/** Before a run that could not be claimed or driven is tried again, ms: a full tenant, a newer file, a server that is away. */
 const LATER_MS = 1000;
 /** Before a run of an older graph that this worker's graph refuses is offered to others again, ms. */
 const REFUSED_MS = 2000;
@@ -133,6 +136,7 @@ export class Worker {
   readonly #refused = new Map<string, number>();
   readonly #meters: WorkerMeters;
   readonly #build: string;
+  readonly #clock: DrivingParts['clock'];
   readonly #onEvent: (event: WorkerEvent) => void;
   readonly #drain = new AbortController();
   readonly #abort = new AbortController();
@@ -151,7 +155,7 @@ export class Worker {
 
   private constructor(
     runs: DrivenRuns,
-    { jobs, leases, ended, meters, view }: DrivingParts,
+    { jobs, leases, ended, meters, view, clock }: DrivingParts,
     { drivers, slots = SLOTS, onEvent, build = '', older }: WorkerOptions & { readonly older: OlderQueues },
   ) {
     this.#runs = runs;
@@ -161,6 +165,7 @@ export class Worker {
     this.#older = older;
     this.#meters = meters;
     this.#tending = Promise.all(drivers.map((driver) => driver.tend?.({ signal: this.#tendEnd.signal })));
+    this.#clock = clock;
     this.#onEvent = onEvent ?? (() => undefined);
     this.slots = slots;
     this.#build = build;
@@ -241,12 +246,14 @@ export class Worker {
       this.#view.tenants(),
     ]);
     const { slots, busy, isReady } = this;
+    const { skewSeconds } = this.#clock;
     const graphs = [...this.#drivers.keys()];
     const cluster = { numbers, queues, tenants };
     return metricsText({
       slots,
       busy,
       isReady,
+      skewSeconds,
       build: this.#build,
       graphs,
       ...cluster,
@@ -310,15 +317,17 @@ export class Worker {
       if (typeof held === 'object') {
         this.#meters.observe('takeUp', (performance.now() - from) / 1000);
         if (held.toldSeconds !== null) this.#meters.observe('decisionToClaim', held.toldSeconds);
-        void held.shared.then(share);
+        void held.shared.then(() => share(held.slots));
         return await this.#work(job, held);
       }
       const isForOthers = this.#drain.signal.aborted || held === 'suspect';
       const laterMs = this.#isRefused(job.runId) ? REFUSED_MS : LATER_MS;
       await this.#insist(() => this.#leases.decline(job, isForOthers ? 0 : laterMs));
     } catch (error) {
-      this.#sayFailed(job, error);
-      await this.#insist(() => this.#leases.failed(job, error));
+      const isServers = this.#sayFailed(job, error);
+      await this.#insist(() =>
+        isServers ? this.#leases.decline(job, LATER_MS) : this.#leases.failed(job, error),
+      );
     }
   }
 
@@ -379,14 +388,21 @@ export class Worker {
     }
     const isCutOff = this.#abort.signal.aborted;
     if (isCutOff) this.#onEvent({ is: 'cut off', threadId: runId });
-    else this.#sayFailed(job, error);
+    const isServers = !isCutOff && this.#sayFailed(job, error);
+    const counted = isCutOff || isServers ? null : error;
     // As long as this process lives the run is its own: nobody else would take it.
-    await this.#insist(() => this.#leases.giveUp(held.epoch, job, isCutOff ? null : error));
+    await this.#insist(() => this.#leases.giveUp(held.epoch, job, counted, isServers ? LATER_MS : 0));
   }
 
-  #sayFailed({ runId, retryCount }: FetchedJob, error: unknown): void {
+  /** Whether it is a fault of the server, which does not count. */
+  #sayFailed({ runId, retryCount }: FetchedJob, error: unknown): boolean {
+    if (isServerFault(error)) {
+      this.#onEvent({ is: 'away', error });
+      return true;
+    }
     this.#meters.add('failed');
     this.#onEvent({ is: 'failed', threadId: runId, error, attempt: retryCount + 1 });
+    return false;
   }
 
   /** Until PostgreSQL has answered, or there is no more time. */

@@ -17,6 +17,8 @@ export interface ChaosOptions {
   readonly freezesEvery?: number;
   /** Every how many kills PostgreSQL ends as the power goes out. @defaultValue 50 */
   readonly restartsEvery?: number;
+  /** Every how many kills PostgreSQL takes no changes for a while, as a standby. @defaultValue 10 */
+  readonly readOnlyEvery?: number;
   readonly onProgress?: (kills: number) => void;
   /** No more kills than there are until then. */
   readonly signal?: AbortSignal;
@@ -39,6 +41,8 @@ export class Chaos {
   kills = 0;
   freezes = 0;
   restarts = 0;
+  /** Times that PostgreSQL took no changes. */
+  readOnly = 0;
   readonly #options: ChaosOptions & { readonly open: number };
   readonly #parts: ChaosParts;
   readonly #freezing = new Set<Promise<void>>();
@@ -93,7 +97,7 @@ export class Chaos {
   #hasEnded = async (): Promise<boolean> => (await this.#open()).length === 0;
 
   async #strike(): Promise<void> {
-    const { freezesEvery = 25, restartsEvery = 50, aims = false, onProgress } = this.#options;
+    const { freezesEvery = 25, restartsEvery = 50, readOnlyEvery = 10, aims, onProgress } = this.#options;
     const { fleet } = this.#parts;
     const kill = this.kills + 1;
     await this.#calls();
@@ -102,7 +106,8 @@ export class Chaos {
     if (kill % restartsEvery === 0) await this.#restart();
     await fleet.kill(aims ? await this.#caller() : this.#victim());
     this.kills = kill;
-    await Promise.all([fleet.add(), this.#fill()]);
+    const readOnly = kill % readOnlyEvery === 0 ? this.#takeNoChanges() : undefined;
+    await Promise.all([fleet.add(), this.#fill(), readOnly]);
     onProgress?.(kill);
   }
 
@@ -128,6 +133,18 @@ export class Chaos {
     note(ledger, { is: 'restarted' });
     await server.restart();
     this.restarts += 1;
+  }
+
+  async #takeNoChanges(): Promise<void> {
+    const { url } = this.#parts.server;
+    const setReadOnly = async (is: boolean): Promise<void> => {
+      await query(url, `ALTER SYSTEM SET default_transaction_read_only = ${is}`);
+      await query(url, 'SELECT pg_reload_conf()');
+    };
+    await setReadOnly(true);
+    await sleep(500 + Math.random() * 2500);
+    await setReadOnly(false);
+    this.readOnly += 1;
   }
 
   /** Waits until somebody makes a call: else nobody drives, and a kill proves nothing. Looks once in so many ms. */

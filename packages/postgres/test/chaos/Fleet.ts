@@ -3,8 +3,18 @@ import { once } from 'node:events';
 import { programFile } from '../../../core/test/support/programFile.ts';
 import { note } from './ledger.ts';
 
+/** How a worker reaches the server, and what it takes the time for. */
+export interface WorkerWay {
+  /** A pooler before the server of `url`. @defaultValue none */
+  readonly pooler?: string;
+  /** By which its clock is ahead, ms. @defaultValue 0 */
+  readonly skewMs?: number;
+}
+
 export interface FleetOptions {
   readonly url: string;
+  /** One worker after the other has the next one. @defaultValue as it is */
+  readonly ways?: readonly WorkerWay[];
   readonly ledger: string;
   readonly dir: string;
   /** Runs at the same time in one worker. */
@@ -30,6 +40,7 @@ export class Fleet {
   /** Those that were frozen. */
   readonly #apart = new Set<ChildProcess>();
   readonly #spares: Child[] = [];
+  #spawned = 0;
   #errors = '';
 
   constructor(options: FleetOptions) {
@@ -101,9 +112,12 @@ export class Fleet {
   }
 
   #spawn(): Child {
-    const { url, ledger, dir, slots, callMs, program = LIFE } = this.#options;
+    const { url, ledger, dir, slots, callMs, program = LIFE, ways = [{}] } = this.#options;
     const file = programFile(program);
-    const child = spawn(process.execPath, [file, url, ledger, dir, String(slots), String(callMs)]);
+    const { pooler = url, skewMs = 0 } = ways[this.#spawned % ways.length] ?? {};
+    this.#spawned += 1;
+    const given = [pooler, ledger, dir, slots, callMs, url, skewMs].map(String);
+    const child = spawn(process.execPath, [file, ...given]);
     child.stderr.on('data', (bytes: Buffer) => {
       this.#errors += bytes.toString();
     });

@@ -2,6 +2,7 @@ import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { postgres } from '../../src/postgres.ts';
+import { startPooler } from '../support/startPooler.ts';
 import { startPostgres } from '../support/startPostgres.ts';
 import { Chaos, type ChaosOptions } from './Chaos.ts';
 import { damagesOf } from './damagesOf.ts';
@@ -19,10 +20,16 @@ export interface ClusterChaosOptions extends ChaosOptions {
   readonly spares?: number;
 }
 
+/** By which the clocks of workers are wrong, ms. */
+const SKEW_MS = 20 * 60_000;
+
 export interface ClusterChaosReport extends Verdict {
   readonly kills: number;
   readonly freezes: number;
   readonly restarts: number;
+  readonly readOnly: number;
+  /** Transactions that went through a pooler. */
+  readonly pooled: number;
   readonly runs: number;
   /** What drives have failed with, each tried again. */
   readonly failures: string;
@@ -35,14 +42,16 @@ const AIMED_MS = 300;
 
 /** Kills workers while they drive runs, and judges what has become of these. */
 export async function runClusterChaos(options: ClusterChaosOptions): Promise<ClusterChaosReport> {
-  const { kills, workers = 3, slots = 4, waiting = 2, spares = 2 } = options;
+  const { workers = 3, slots = 4, waiting = 2, spares = 2 } = options;
   const dir = mkdtempSync(join(tmpdir(), 'devs-cluster-'));
   const ledger = join(dir, 'ledger');
   writeFileSync(ledger, '');
-  const server = await startPostgres({ isOwn: kills > 1 }); // whose power goes out now and then
+  const server = await startPostgres({ isOwn: true }); // whose power goes out now and then, and that takes no changes
   const runs = postgres({ url: server.url, dir });
+  const pooler = await startPooler(server.url);
   const fleet = new Fleet({
     url: server.url,
+    ways: [{ pooler: pooler.url, skewMs: SKEW_MS }, { skewMs: -SKEW_MS }, { pooler: pooler.url }],
     dir,
     ledger,
     slots,
@@ -56,15 +65,16 @@ export async function runClusterChaos(options: ClusterChaosOptions): Promise<Clu
     const { ended, violations } = await damagesOf(runs, app, chaos.ids);
     const verdict = judge(entriesOf(ledger), ended, { names: CALLS, branchOf });
     const all = [...stuck, ...verdict.violations, ...violations];
-    const { freezes, restarts } = chaos;
+    const { freezes, restarts, readOnly } = chaos;
     return {
-      ...{ ...verdict, kills: chaos.kills, freezes, restarts },
+      ...{ ...verdict, kills: chaos.kills, freezes, restarts, readOnly, pooled: pooler.transactions },
       ...{ violations: all, runs: chaos.ids.length, failures: fleet.errors },
       ledger: all.length === 0 ? null : kept(ledger),
     };
   } finally {
     await fleet.end();
     await runs.close();
+    pooler.close();
     await server.stop();
     rmSync(dir, { recursive: true, force: true });
   }

@@ -81,17 +81,17 @@ export async function runPoison({ rounds, workers = 3, onProgress }: PoisonOptio
     const since = (): number => Math.round(performance.now() - from);
     for (const id of [...good.slice(0, nth % GOOD), poison, ...good.slice(nth % GOOD)])
       await app.start(id, { run: id });
-    const { jobs } = await runs.driving();
+    const { leases } = await runs.driving();
     let [goodMs, letterMs] = [0, 0];
     while ((goodMs === 0 || letterMs === 0) && since() < STUCK_MS) {
       const sql = `SELECT 1 FROM devs.runs WHERE run_id = ANY ($1) AND status <> 'completed'`;
       if (goodMs === 0 && (await query(server.url, sql, [good])).length === 0) goodMs = since();
-      if (letterMs === 0 && (await jobs.deadLetters()).some(({ threadId }) => threadId === poison))
+      if (letterMs === 0 && (await leases.deadLetters()).some(({ threadId }) => threadId === poison))
         letterMs = since();
       await sleep(50);
     }
     await sleep(2500); // whoever would take it once more has done so by now
-    const letters = (await jobs.deadLetters()).filter(({ threadId }) => threadId === poison);
+    const letters = (await leases.deadLetters()).filter(({ threadId }) => threadId === poison);
     const violations = [
       ...(goodMs === 0 ? [`round ${nth}: a good run has not ended`] : []),
       ...(letters.length === 1 ? [] : [`round ${nth}: ${letters.length} dead letters`]),

@@ -8,9 +8,11 @@ import { type PostgresServer, startPostgres } from '../support/startPostgres.ts'
 import { betweenClaims } from './betweenClaims.ts';
 import { fallBack } from './fallBack.ts';
 import { loseAnswers } from './loseAnswers.ts';
+import { promote } from './promote.ts';
 
 const LOSSES = howMany('DEVS_LOST_ANSWERS', 4);
 const ROUNDS = howMany('DEVS_STANDBYS', 1);
+const PROMOTIONS = howMany('DEVS_PROMOTIONS', 1);
 const FAILOVERS = howMany('DEVS_CLUSTER_FAILOVERS', 1);
 
 let server: PostgresServer;
@@ -45,4 +47,16 @@ test(
       expect(await betweenClaims({ server, dir }, round)).toMatchObject({ stuck: [] });
   },
   longer(90_000, FAILOVERS / 2),
+);
+
+test(
+  'a standby that takes over without the last commits continues nothing of them, and no run stands still',
+  async () => {
+    for (let round = 0; round < PROMOTIONS; round += 1) {
+      const promotion = await promote({ server, dir }, round, PROMOTIONS === 1 ? 500 : 6000);
+      expect(promotion.violations).toEqual([]);
+      expect(promotion.lostCalls).toBeGreaterThan(0);
+    }
+  },
+  longer(90_000, PROMOTIONS),
 );

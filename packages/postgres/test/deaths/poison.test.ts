@@ -29,9 +29,9 @@ test('a run that ends every process is a dead letter after five of them, and kee
   for (const id of ['good-1', 'good-2', 'good-3', 'poison', 'good-4', 'good-5', 'good-6'])
     await app.start(id, { run: id });
   await Promise.all([machines.start(), machines.start()]);
-  const { jobs } = await runs.driving();
-  while ((await openRuns()).length > 0 || (await jobs.deadLetters()).length === 0) await sleep(50);
-  expect(await jobs.deadLetters()).toMatchObject([
+  const { leases } = await runs.driving();
+  while ((await openRuns()).length > 0 || (await leases.deadLetters()).length === 0) await sleep(50);
+  expect(await leases.deadLetters()).toMatchObject([
     { threadId: 'poison', error: expect.stringContaining('5 processes') },
   ]);
   expect(machines.deaths).toHaveLength(5);

@@ -81,7 +81,7 @@ describe('a run that a process has died with', () => {
     await cluster.sql('ALTER TABLE devs.runs ALTER COLUMN deaths SET DEFAULT 1');
     await starter.start('left', { run: 'left' });
     await cluster.sql('ALTER TABLE devs.runs ALTER COLUMN deaths SET DEFAULT 0');
-    const { jobs } = await runs.driving();
+    const { leases } = await runs.driving();
     await sleep(300);
     holds.keep('busy first'); // its next safe point
     await began('left first');
@@ -96,7 +96,7 @@ describe('a run that a process has died with', () => {
     expect(await deathsOf('left')).toBe(0);
     holds.keep('left second', 'later first');
     await ended('busy', 'left', 'later');
-    expect(await jobs.deadLetters()).toEqual([]);
+    expect(await leases.deadLetters()).toEqual([]);
     await worker.stop();
   }, 60_000);
 
@@ -105,7 +105,7 @@ describe('a run that a process has died with', () => {
     await starter.start('given-up', { run: 'given-up' });
     await diedOnce('given-up', 5);
     const { runs, app, worker, begun } = await aWorker([]);
-    const job = `SELECT 1 FROM devs_boss.job WHERE data ->> 'runId' = 'given-up' AND name <> 'runs.dead'`;
+    const job = `SELECT 1 FROM devs_boss.job WHERE data ->> 'runId' = 'given-up'`;
     const noJob = async (): Promise<void> => {
       while ((await cluster.sql(job)).length > 0) await sleep(10);
     };

@@ -25,6 +25,6 @@ function which(id: string | undefined, all: boolean): string | null {
 async function redrive(id: string | null, session: Session): Promise<ExitCode> {
   const redriven = await withAdmin(session, (admin) => admin.redrive(id));
   const lines = redriven.map((each) => `${each} waits for a worker again`);
-  session.out.result({ redriven }, lines.length === 0 ? ['No run was given up.'] : lines);
+  session.out.result({ redriven }, lines.length === 0 ? ['There are no dead letters.'] : lines);
   return EXIT.ok;
 }

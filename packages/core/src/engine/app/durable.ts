@@ -102,7 +102,8 @@ export function durable<Source extends GraphSource, Answers extends AnswersAt<Na
     if (graph !== undefined && name !== undefined && graph !== name)
       throw new TypeError('`name` and `graph` differ: set one of them.');
     const named = { ...known, recordedAs: (own: string | undefined) => graphName(graph ?? name ?? own) };
-    const plan = planApp<Source>(source, about, named);
+    const { now = runs.now } = about;
+    const plan = planApp<Source>(source, { ...about, ...(now && { now }) }, named);
     if (about.store === 'file') throw new TypeError(FILE_OF_ITS_OWN);
     return remoteApp(plan, runs);
   }

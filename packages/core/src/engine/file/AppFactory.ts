@@ -106,7 +106,7 @@ export interface AppOptions<
   readonly events?: EventBus;
   /** Receivers of events about gates and ends of runs, by name. `work` and workers send them. @defaultValue none */
   readonly webhooks?: Webhooks;
-  /** Clock, in milliseconds since the Unix epoch. */
+  /** Clock, in milliseconds since the Unix epoch. @defaultValue the machine's; in a cluster PostgreSQL's */
   readonly now?: () => number;
   readonly newId?: () => string;
 }

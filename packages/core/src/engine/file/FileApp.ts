@@ -46,6 +46,7 @@ import { gateWithDeadlines } from '../gates/Gate.ts';
 import { asHuman, type Principal, principalText } from '../gates/principals.ts';
 import { assertSameGraph, graphFingerprint, isSameGraph } from '../graph/graphShape.ts';
 import { type NewRunRecord, RunStarts } from '../start/RunStarts.ts';
+import type { StartedRun } from '../start/startedRun.ts';
 import { listTurns, type TurnInfo } from '../start/turnList.ts';
 import { assertStrategy, assertTurnKey, driveTurn } from '../start/turns.ts';
 import type { StreamEvent } from '../stream/StreamEvent.ts';
@@ -118,6 +119,11 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
   async start(id: string, input?: Update, options: RunStartOptions = {}): Promise<void> {
     if (isIdAlone(input, options) && !awaitsInput(this.store.threads.require(id))) return this.#goOn(id);
     return this.arrived(this.#starts.begin(id, { ...givenTo(input, options), isHandedOver: true }));
+  }
+
+  /** A new run without a turn, to be written into a file of its own. */
+  async startedRun(id: string, input: Update, options: Omit<RunStartOptions, 'turn'>): Promise<StartedRun> {
+    return this.#starts.startedRun(id, { ...givenTo(input, options), turn: null });
   }
 
   /** A turn for a run of another process, as its signal; `null` for a known turn. */

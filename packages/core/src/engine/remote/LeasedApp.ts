@@ -15,7 +15,7 @@ import { turnOfSignal } from '../runs/notices.ts';
 import type { LeasedRun, RunSignal } from '../runs/Runs.ts';
 
 /** How a drive is called that hears what comes in meanwhile. */
-export type DriveHooks = Required<Pick<DriveOptions, 'prepare' | 'lost'>>;
+export type DriveHooks = Required<Pick<DriveOptions, 'prepare' | 'lost'>> & Pick<DriveOptions, 'now'>;
 
 /** The graph over the file of a held run, which takes what the run is told. */
 export class LeasedApp<Graph, State, Update, Output> {
@@ -52,7 +52,9 @@ export class LeasedApp<Graph, State, Update, Output> {
       forget = this.held.onSignal(() => void this.take().catch(() => undefined)); // it is tried again below
       await this.take();
     };
-    const [driven] = await Promise.allSettled([drive({ prepare, lost: this.held.lost })]);
+    const { lost, dueBy } = this.held;
+    const now = dueBy === undefined ? {} : { now: Math.max(dueBy, this.file.store.now()) };
+    const [driven] = await Promise.allSettled([drive({ prepare, lost, ...now })]);
     forget();
     await this.#turn;
     if (driven.status === 'rejected') throw driven.reason;

@@ -34,6 +34,7 @@ import { messageNotice, turnNotice } from '../runs/notices.ts';
 import type { LeasedRun, QueueOptions, RunDriver, RunQueue, RunRelease, Runs } from '../runs/Runs.ts';
 import { releaseOf, runIndexOf } from '../runs/standing.ts';
 import { notKept, type StreamEvent } from '../stream/StreamEvent.ts';
+import { startedRunBytes } from '../start/startedRun.ts';
 import {
   type ReadOptions,
   type StreamOptions,
@@ -48,6 +49,7 @@ import {
   knownImport,
 } from '../transfer/importThread.ts';
 import { LeasedApp } from './LeasedApp.ts';
+import { newRunFile } from './newRunFile.ts';
 import { RunAccess } from './RunAccess.ts';
 
 /** Before a run that somebody else has is tried again where nothing new is told of it, ms. */
@@ -58,6 +60,8 @@ export class RemoteRuns<Graph, State, Update, Output> extends RunAccess<Graph, S
   readonly #plan: AppFactory<Graph, State, Update, Output>;
   readonly #runs: Runs;
   readonly #queue: RunQueue;
+  /** Over a file that stays empty: it checks the inputs of new runs. */
+  #blank: FileApp<Graph, State, Update, Output> | null = null;
 
   constructor(plan: AppFactory<Graph, State, Update, Output>, runs: Runs, queue: RunQueue) {
     super(plan, { runs, graph: queue.graph, standing: (id, file) => standingOf(id, file, queue) });
@@ -109,7 +113,23 @@ export class RemoteRuns<Graph, State, Update, Output> extends RunAccess<Graph, S
     return this.create(id, queued, (file) => file.create(id, given));
   }
 
-  #begin(id: string, input: Update, given: RunStartOptions, place: QueueOptions): Promise<boolean> {
+  async #begin(id: string, input: Update, given: RunStartOptions, place: QueueOptions): Promise<boolean> {
+    if (this.#runs.start !== undefined && given.turn === undefined) {
+      this.#blank ??= this.#plan.open({ db: newRunFile(), events: new EventBus() });
+      const started = await this.#blank
+        .startedRun(id, input, given)
+        .catch((error) => this.#unlessKnown(id, error));
+      if (started === false) return false;
+      const index = { status: 'created', reason: null, title: null, view: null, gates: [] } as const;
+      const start = startedRunBytes(started);
+      return this.#runs.start({
+        ...place,
+        id,
+        queue: this.#queue,
+        index: { ...index, ...started.labels },
+        start,
+      });
+    }
     const queued = { ...place, queue: this.#queue, events: new EventBus() };
     return this.create(id, queued, (file) => {
       const isStarted = file.start(id, input, given).then(() => true);

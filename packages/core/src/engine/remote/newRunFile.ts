@@ -2,7 +2,9 @@ import type { Database } from 'better-sqlite3';
 import { createDatabase, openCopy, openStateCopy, openWorkingCopy } from '../../db/createDatabase.ts';
 import { SCHEMA_VERSION } from '../../db/ledger.ts';
 import { emptyLog } from '../../db/pragmas.ts';
-import { RunLabelStore, type RunLabels } from '../../state/labels/RunLabelStore.ts';
+import { type RunLabels, RunLabelStore } from '../../state/labels/RunLabelStore.ts';
+import { markGivenUp } from '../runs/givenUp.ts';
+import { beginRunFile, parseStartedRun } from '../start/startedRun.ts';
 
 let empty: Database | undefined;
 
@@ -12,10 +14,13 @@ export function newRunFile(): Database {
   return openCopy(empty);
 }
 
-/** What a place of run files does with one of them: of which schema it is, how it is made, opened, searched and shortened. */
+/** For a storage of run files: the schema of a file, and how to make, begin, open, search and shorten one. */
 export const runFile = {
   schema: SCHEMA_VERSION,
   create: newRunFile,
+  begin: beginRunFile,
+  markGivenUp,
+  parseStart: parseStartedRun,
   openBytes: openStateCopy,
   openAt: openWorkingCopy,
   emptyLog,

@@ -124,6 +124,12 @@ export interface NewRun extends QueueOptions {
   readonly isDue?: boolean;
 }
 
+/** A run that is to be, without a file. */
+export interface NewRunStart extends Omit<NewRun, 'file' | 'isDue'> {
+  /** Its first driver makes its file of it, and so does each look before. */
+  readonly start: Uint8Array;
+}
+
 /** What a run is told from outside. */
 export type RunSignal = {
   /** The same one is the same signal, told once. */
@@ -200,6 +206,11 @@ export interface LeasedRun {
   readonly isCopy: boolean;
   /** Awaited before anything leaves that rests on what was committed (law L11). */
   readonly outlet: CommitBarrier;
+  /**
+   * The storage woke the run for its timers up to this time, in milliseconds since the Unix epoch. They are due, also by a slower
+   * clock. @defaultValue the clock decides
+   */
+  readonly dueBy?: number | undefined;
   /** Aborted once somebody else has it. */
   readonly lost: AbortSignal;
   /**
@@ -232,8 +243,12 @@ export interface LeasedRun {
  * and delivers signals; the engine owns the content of a file.
  */
 export interface Runs {
+  /** The clock of the storage, in milliseconds since the Unix epoch: the default of an app's `now`. @defaultValue the machine's */
+  readonly now?: () => number;
   /** Records a run and queues it. Returns false for a known id, which stays unchanged. */
   create(run: NewRun): Promise<boolean>;
+  /** As {@link create}, where a run need not have a file before it is driven. @defaultValue each has one from the beginning */
+  start?(run: NewRunStart): Promise<boolean>;
   /** Opens a run's file for reading. @throws DevsError `THREAD_NOT_FOUND`; `STATE_IO` if it cannot be reached. */
   open(id: string): Promise<RunFileView>;
   /**

@@ -2,7 +2,7 @@ import { whenFree } from '../../db/busy.ts';
 import type { EventSink } from '../../events/events.ts';
 import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
 import { isLabelValue, labelsOf } from '../../state/labels/RunLabelStore.ts';
-import { awaitsInput, type Policies, type Thread } from '../../state/threads/threadRecords.ts';
+import { awaitsInput, type NewThread, type Policies, type Thread } from '../../state/threads/threadRecords.ts';
 import { type TakingEngine, takeBetweenTurns } from '../change/takeGraph.ts';
 import type { Engine } from '../drive/Engine.ts';
 import { assertLabels, type NewRunLabels } from '../drive/givenLabels.ts';
@@ -28,6 +28,7 @@ import { type Budget, parseBudget } from '../guards/Budget.ts';
 import { turnBegun } from '../stream/runStreamEvents.ts';
 import type { PreparedRun } from '../waits/children.ts';
 import { assertHadInput, createOrBegin, firstGiven } from './firstInput.ts';
+import type { StartedRun } from './startedRun.ts';
 import {
   assertFirstTurn,
   assertNotQueued,
@@ -72,6 +73,7 @@ interface GivenToTurn {
 /** A run as it would be recorded. */
 interface Prepared {
   readonly dumped: TypedBytes;
+  readonly declared: NewThread;
   /** Records it in the caller's transaction; returns it as it is where it is known. */
   record(store: EngineStore, emit: EventSink['emit']): { readonly thread: Thread; readonly created: boolean };
 }
@@ -109,6 +111,22 @@ export class RunStarts {
     if (turn !== null) return this.#beginTurn({ threadId, key: turn, given: dumped }, { ...given, isNew });
     assertHadInput(threadId, store);
     return assertFirstTurn(threadId, dumped, this.#engine);
+  }
+
+  /**
+   * Checks a new run without a turn, and records it nowhere.
+   *
+   * @throws DevsError as {@link begin}.
+   */
+  async startedRun(threadId: string, given: GivenToTurn & { readonly turn: null }): Promise<StartedRun> {
+    const { input, options, owner } = given;
+    assertInput(input, threadId);
+    assertInvokeOptions(options, threadId);
+    const labels = owner === undefined ? {} : { owner };
+    assertLabels(labels);
+    await this.#assertNew(threadId, given);
+    const { dumped, declared } = await this.#prepare({ threadId, ...given });
+    return { thread: declared, labels: labelsOf({ ...options, ...labels }), given: dumped };
   }
 
   async #beginTurn(
@@ -230,24 +248,24 @@ export class RunStarts {
     const dumped = await dumpGiven({ input, options }, threadId, this.#engine.saver);
     const budget = parseBudget(about.budget ?? this.#engine.budget);
     const gates = gatePolicies(this.#engine.gates, about.by, threadId);
+    const declared: NewThread = {
+      threadId,
+      projectId: about.projectId ?? threadId,
+      workspace: about.workspace ?? null,
+      briefSha256: about.briefSha256 ?? null,
+      graphFingerprint: this.#fingerprint,
+      policies: {
+        ...policies,
+        ...gates,
+        ...deadlinePolicies(this.#engine.gates),
+        ...(Object.keys(budget).length > 0 && { budget }),
+        graph: this.#engine.shape,
+        ...recordedAs(this.#engine.recordedAs),
+      },
+    };
     const record: Prepared['record'] = (store, emit) => {
       assertIsRun(threadId, store);
       const isKnown = store.threads.get(threadId) !== null;
-      const declared = {
-        threadId,
-        projectId: about.projectId ?? threadId,
-        workspace: about.workspace ?? null,
-        briefSha256: about.briefSha256 ?? null,
-        graphFingerprint: this.#fingerprint,
-        policies: {
-          ...policies,
-          ...gates,
-          ...deadlinePolicies(this.#engine.gates),
-          ...(Object.keys(budget).length > 0 && { budget }),
-          graph: this.#engine.shape,
-          ...recordedAs(this.#engine.recordedAs),
-        },
-      };
       const { thread, created } = createOrBegin(declared, store);
       if (created) this.#recordInput({ threadId, key: turn, given: dumped }, isHandedOver, store);
       // The owner of a run that was recorded before its input stays.
@@ -256,7 +274,7 @@ export class RunStarts {
       if (created && redacted > 0) emit('SECRET_REDACTED', { place: 'input', count: redacted }, { threadId });
       return { thread, created };
     };
-    return { dumped, record };
+    return { dumped, declared, record };
   }
 
   #recordInput(

@@ -1,0 +1,141 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { durable, sleep } from '@devs/core/langgraph';
+import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { PostgresOptions } from '../src/index.ts';
+import type { WorkerEvent } from '../src/worker/Worker.ts';
+import { type Cluster, startCluster } from './support/startCluster.ts';
+
+let cluster: Cluster;
+beforeAll(async () => {
+  cluster = await startCluster();
+  await cluster.runs().list();
+});
+afterAll(() => cluster.stop());
+
+const Mail = Annotation.Root({ to: Annotation<string>(), sent: Annotation<string>() });
+const ADA = { kind: 'human', id: 'ada' } as const;
+
+function mailApp(options: Partial<PostgresOptions> = {}) {
+  const runs = cluster.runs(options);
+  const builder = new StateGraph(Mail)
+    .addNode('ask', ({ to }) => ({ sent: `${to}: ${String(interrupt('Send?'))}` }))
+    .addEdge(START, 'ask')
+    .addEdge('ask', END);
+  return { runs, app: durable(builder, { runs, graph: 'mail' }) };
+}
+
+const count = async (table: string, id: string): Promise<number> =>
+  (await cluster.sql(`SELECT 1 FROM devs.${table} WHERE run_id = $1`, [id])).length;
+
+describe('a run that was started and that nobody has driven', () => {
+  test('has no file, and is found, looked at, told things and cancelled as any', async () => {
+    const { app } = mailApp();
+    await app.start('row', { to: 'Ada' }, { metadata: { customer: 'c7' }, tags: ['urgent'], by: ADA });
+    expect([await count('run_bases', 'row'), await count('run_starts', 'row')]).toEqual([0, 1]);
+    const { runs } = await app.list({ metadata: { customer: 'c7' }, tags: ['urgent'] });
+    expect(runs).toMatchObject([{ id: 'row', status: 'created' }]);
+    const { until, ...first } = await app.result('row');
+    expect(until).toBeTypeOf('number');
+    expect(first).toMatchObject({
+      status: 'created',
+      gates: [],
+      metadata: { customer: 'c7' },
+      tags: ['urgent'],
+    });
+    await wait(5);
+    const other = mailApp().app;
+    expect(await other.result('row')).toMatchObject(first);
+    const rows = await cluster.sql(`SELECT created_at FROM devs.runs WHERE run_id = 'row'`);
+    expect(rows).toEqual([{ created_at: new Date(first.createdAt) }]);
+    await app.start('row', { to: 'Ada' }, { metadata: { customer: 'c7' }, tags: ['urgent'], by: ADA });
+    await expect(app.start('row', { to: 'Bob' })).rejects.toMatchObject({ code: 'INPUT_NOT_TAKEN' });
+    await app.signal('row', 'word', 'early', { by: ADA, signalId: 's1' });
+    await app.cancel('row', { by: ADA });
+    expect(await app.result('row')).toMatchObject({ status: 'cancelled' });
+    await app.close();
+    await other.close();
+  });
+
+  test('is refused as before where its input is wrong, and nothing is recorded', async () => {
+    const { app } = mailApp();
+    const circle: Record<string, unknown> = {};
+    circle['self'] = circle;
+    await expect(app.start('wrong', circle as never)).rejects.toMatchObject({ code: 'VALUE_NOT_STORABLE' });
+    await expect(app.start('wrong', { to: 'A' }, { by: { kind: 'human', id: '' } })).rejects.toThrow();
+    await expect(app.start('a\0b', { to: 'A' })).rejects.toThrow(RangeError);
+    expect(await count('runs', 'wrong')).toBe(0);
+    await app.close();
+  });
+
+  test('is driven from there: its driver makes the file, and what was told before is taken', async () => {
+    const { runs, app } = mailApp();
+    const worker = await runs.work({ drivers: [app] });
+    await app.start('driven', { to: 'Ada' });
+    let gates = (await app.openGates({ idPrefix: 'driven' })).gates;
+    for (; gates.length === 0; await wait(10)) gates = (await app.openGates({ idPrefix: 'driven' })).gates;
+    for (const gate of gates) await app.decide(gate, { value: 'yes', by: ADA });
+    expect(await app.result('driven', { wait: true })).toMatchObject({
+      status: 'completed',
+      values: { to: 'Ada', sent: 'Ada: yes' },
+    });
+    await worker.stop();
+    await app.close();
+  });
+
+  test('is driven by who resumes it, and deleted with what it was started with', async () => {
+    const { app } = mailApp();
+    await app.start('here', { to: 'Bob' });
+    expect(await app.run('here')).toMatchObject({ status: 'waiting', gates: [{}] });
+    await app.start('gone', { to: 'Bob' });
+    await app.cancel('gone', { by: ADA });
+    await app.run('gone').catch(() => undefined);
+    await app.delete('gone', { by: ADA });
+    expect([await count('runs', 'gone'), await count('run_starts', 'gone')]).toEqual([0, 0]);
+    await app.close();
+  });
+
+  test('is unreadable for who does not have its codec, and for who reads the database', async () => {
+    const flip = (bytes: Uint8Array): Uint8Array => bytes.map((byte) => byte ^ 0x5a);
+    const codec = () => ({ encode: flip, decode: flip });
+    const { app } = mailApp({ codec });
+    await app.start('sealed', { to: 'canary canary' });
+    const [row] = await cluster.sql(`SELECT bytes FROM devs.run_starts WHERE run_id = 'sealed'`);
+    expect(String(row?.['bytes'])).not.toContain('canary');
+    expect(await app.run('sealed')).toMatchObject({ status: 'waiting', values: { to: 'canary canary' } });
+    await app.start('kept', { to: 'canary' });
+    await expect(mailApp().app.result('kept')).rejects.toMatchObject({ code: 'STATE_CORRUPT' });
+    await app.close();
+  });
+});
+
+test('who had a run last has its file still: its base is not read again', async () => {
+  const runs = cluster.runs();
+  const builder = new StateGraph(Mail)
+    .addNode('nap', async () => {
+      await sleep(1500);
+      return { sent: 'later' };
+    })
+    .addEdge(START, 'nap')
+    .addEdge('nap', END);
+  const app = durable(builder, { runs, graph: 'warm' });
+  const events: WorkerEvent[] = [];
+  const worker = await runs.work({ drivers: [app], onEvent: (event) => events.push(event) });
+  // As soon as it sleeps, all that its file is made of is gone.
+  await cluster.sql(
+    `CREATE FUNCTION devs.lose() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN
+       DELETE FROM devs.run_bases WHERE run_id = NEW.run_id;
+       DELETE FROM devs.run_starts WHERE run_id = NEW.run_id;
+       DELETE FROM devs.run_changes WHERE run_id = NEW.run_id; RETURN NULL; END';
+     CREATE TRIGGER lose AFTER UPDATE ON devs.runs FOR EACH ROW
+       WHEN (NEW.run_id = 'warm' AND OLD.owner IS NOT NULL AND NEW.owner IS NULL AND NEW.status = 'waiting')
+       EXECUTE FUNCTION devs.lose()`,
+  );
+  await app.start('warm', { to: 'Ada' });
+  const status = `SELECT status FROM devs.runs WHERE run_id = 'warm' AND status = 'completed'`;
+  while ((await cluster.sql(status)).length === 0) await wait(20);
+  expect(events.filter(({ is }) => is === 'driving')).toHaveLength(2);
+  await expect(cluster.runs().open('warm')).rejects.toMatchObject({ code: 'STATE_CORRUPT' });
+  await worker.stop();
+  await app.close();
+});
