@@ -141,7 +141,7 @@ describe('asking in place', () => {
     copyFileSync(AGENTS.slice('replay:'.length), recording);
     appendFileSync(recording, `${JSON.stringify({ ...asked, response: { answer: 'So.' } })}\n`);
     const argv = RUN_SUM.map((word) => (word === AGENTS ? `replay:${recording}` : word));
-    const says = { [DECIDE]: ['t', 'later'], 'your question (empty: back): ': ['Why?', ''] };
+    const says = { [DECIDE]: ['q', 'later'], 'your question (empty: back): ': ['Why?', ''] };
     const { stdout } = await callMain(dir, [...argv, '--id', 'answering'], person(says));
     expect(stdout).toMatch(/^ {2}q {2}talk/m);
     expect(stdout).toContain('\nSo.\n');
