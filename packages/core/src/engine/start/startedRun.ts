@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { EventBus } from '../../events/events.ts';
 import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
-import type { RunLabels } from '../../state/labels/runLabels.ts';
+import type { RunLabels } from '../../state/labels/RunLabelStore.ts';
 import { StateFile } from '../../state/StateFile.ts';
 import type { NewThread } from '../../state/threads/threadRecords.ts';
 
