@@ -410,6 +410,7 @@ describe('the public surface', () => {
           "postgres",
           "requireTenant",
           "rightsSql",
+          "rowSecuritySql",
           "schemaSql",
         ],
         "@devs/server": [
@@ -524,6 +525,7 @@ describe('the public surface', () => {
         "MAY_NOT_APPROVE",
         "MIGRATION_EDITED",
         "MIGRATION_GAP",
+        "NOT_KEPT",
         "NO_PROGRESS",
         "PATH_REFUSED",
         "POLICY_NOT_DECLARED",

@@ -17,7 +17,7 @@ import { waiting } from './cluster/waiting.ts';
 const PARTS = ['steps', 'runs', 'waiting', 'takeover'] as const;
 type Part = (typeof PARTS)[number];
 
-/** Of the whole time: what has fewer rounds then has medians of fewer. */
+/** Of the whole time. A part that runs out of time has fewer rounds. */
 const SHARES: Readonly<Record<Part, number>> = { steps: 7, runs: 4, waiting: 3, takeover: 1 };
 
 const { quick, json, only, minutes } = parseArgs({
@@ -33,7 +33,7 @@ if (only !== undefined && !(PARTS as readonly string[]).includes(only))
   throw new RangeError(`--only: expected ${PARTS.join(', ')}, got ${only}.`);
 const wants = (part: Part): boolean => only === undefined || only === part;
 const wanted = PARTS.filter(wants);
-/** On stderr: what `--json` prints is one document. */
+/** On stderr, because `--json` prints one document. */
 const tell = (line: string): void => console.error(line);
 
 /** Until when a part may begin something. */

@@ -1,4 +1,4 @@
-// `pnpm bench:looking [--ended 1000000] [--waiting 10000]`: what it takes to look at a cluster with many runs that have ended. See
+// `pnpm bench:looking [--ended 1000000] [--waiting 10000]`: the time of lists and metrics in a cluster with many ended runs. See
 // docs/internals/benchmarks.md.
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -28,7 +28,7 @@ const [ended, waiting, calls] = [values.ended, values.waiting, values.calls].map
   number,
   number,
 ];
-/** Of what is listed of a run, bytes: as the metrics of 500,000 runs once read 650 MB. */
+/** Size of a run's list data, bytes, as in a large cluster. */
 const VIEW_BYTES = 1000;
 
 const server = await startPostgres({ settings: { shared_buffers: '256MB' } });

@@ -1,4 +1,4 @@
-// `pnpm bench:soak [--minutes 30] [--rate 2] [--retention 1m]`: what stays of runs that begin all the time, a line each half minute.
+// `pnpm bench:soak [--minutes 30] [--rate 2] [--retention 1m]`: memory and tables under a steady load, a line each half minute.
 import { parseArgs } from 'node:util';
 import { soak } from '../test/soak/soak.ts';
 import { startPostgres } from '../test/support/startPostgres.ts';

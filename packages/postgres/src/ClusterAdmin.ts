@@ -155,7 +155,7 @@ export class ClusterAdmin {
     return redriven;
   }
 
-  /** Returns who has a run, and what it waits for. @throws DevsError `THREAD_NOT_FOUND` */
+  /** Returns the holder of a run and the reasons why it waits. @throws DevsError `THREAD_NOT_FOUND` */
   async why(id: string): Promise<RunStanding> {
     await this.#open(false);
     return readStanding(this.#tables, id);

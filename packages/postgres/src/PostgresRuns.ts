@@ -136,7 +136,7 @@ export class PostgresRuns implements Runs, DrivenRuns {
     return this.#known(id, this.#look(id, at));
   }
 
-  /** Says of an unknown run that it was there. */
+  /** Replaces the error of an unknown run that was swept. */
   async #known<T>(id: string, asked: Promise<T>): Promise<T> {
     try {
       return await asked;

@@ -95,7 +95,7 @@ export async function findSchema(client: ClientBase | Pool, schema: string): Pro
   );
   const [{ has_tables: hasTables, has_jobs: hasJobs } = { has_tables: false, has_jobs: false }] = rows;
   if (!hasTables) return { version: 0, oldest: 0, hasJobs };
-  // Tables of releases before the column have none.
+  // Older releases created the table without this column.
   const sql = `SELECT version, (to_jsonb(v) ->> 'oldest')::int AS oldest FROM ${quoteIdentifier(schema)}.schema_version v`;
   const versions = await client.query<{ version: number; oldest: number | null }>(sql);
   const [{ version, oldest } = { version: 0, oldest: null }] = versions.rows;

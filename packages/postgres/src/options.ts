@@ -29,7 +29,7 @@ export function requireSchema(schema: unknown): string {
 
 const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Milliseconds. @throws RangeError for what is no time of at least a second, or of more than a hundred years. */
+/** Milliseconds. @throws RangeError for a time below a second or above a hundred years. */
 export function requireRetention({ ended }: { readonly ended: string }): number {
   const [, number = '', unit = ''] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(String(ended)) ?? [];
   const ms = Number(number) * (UNITS_MS[unit] ?? Number.NaN);

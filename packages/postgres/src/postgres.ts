@@ -82,15 +82,8 @@ const AWAY_MS = 60_000;
  * ```
  */
 export function postgres(options: string | PostgresOptions): PostgresRuns {
-  const {
-    url,
-    directUrl = url,
-    schema = 'devs',
-    codec = plainCodecs,
-    dir,
-    retention,
-    ...rest
-  } = optionsOf(options);
+  const { url, directUrl = url, schema = 'devs', codec = plainCodecs, ...rest } = optionsOf(options);
+  const { dir, retention } = rest;
   const { migrate = true, awayMs = AWAY_MS, onAway = () => undefined, maxFileBytes = MAX_FILE_BYTES } = rest;
   const retentionMs = retention === undefined ? null : requireRetention(retention);
   const server = requireOptions({ url, directUrl, schema, awayMs, maxFileBytes });
@@ -103,7 +96,7 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
   const pools = poolsOf(url, Math.max(awayMs, CONNECT_MS));
   const isPooled = directUrl !== url;
   const tables = new Tables(pools.work, { schema, patience, isPooled });
-  // Who looks after others asks again by himself.
+  // Background tasks ask again by themselves.
   const impatient = new Tables(pools.work, { schema, patience: { awayMs: 0, onAway: told }, isPooled });
   const jobs = new BossJobs(pools.boss, { schema });
   const clock = new ServerClock();
@@ -125,14 +118,7 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
     copies: new WorkingCopies(dir),
     maxFileBytes,
     driving: {
-      jobs,
-      meters,
-      clock,
-      leases: new Leases(impatient, jobs),
-      ended: new EndedRuns(impatient, jobs),
-      retentionMs,
-      graphs: new GraphQueues(impatient),
-      view: new ClusterView(impatient),
+      ...{ jobs, meters, clock, retentionMs, ...partsOver(impatient, jobs) },
       insist: (work) => tables.insist(work),
     },
     ready: untilOnce((worker) => {
@@ -158,6 +144,13 @@ function requireOptions({
   serverOf(directUrl);
   return server;
 }
+
+const partsOver = (tables: Tables, jobs: BossJobs) => ({
+  leases: new Leases(tables, jobs),
+  ended: new EndedRuns(tables, jobs),
+  graphs: new GraphQueues(tables),
+  view: new ClusterView(tables),
+});
 
 async function endAll(jobs: BossJobs, pools: ReturnType<typeof poolsOf>): Promise<void> {
   await jobs.close();

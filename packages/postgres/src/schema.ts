@@ -222,8 +222,8 @@ CREATE TABLE $.schedules (
 );
 CREATE INDEX schedules_due ON $.schedules (graph, next_at);
 `,
-  // Who looks reads what is open, which is little, or the page he wants. How many have ended is counted as they end: rows that
-  // the leader adds up, so that no two ends wait for each other.
+  // Lists read a page or the open runs. Ended runs are counted by a row per end, which the leader adds up: a counter in one row
+  // would make all ends wait for each other.
   `
 CREATE INDEX runs_open ON $.runs (status, created_at, run_id) INCLUDE (tenant, queue) WHERE ended_at IS NULL;
 CREATE INDEX runs_open_of_tenant ON $.runs (tenant, status, created_at, run_id) WHERE ended_at IS NULL;
@@ -300,7 +300,7 @@ export const SCHEMA_STEPS = STEPS.length;
  */
 const OLDEST_STEPS = STEPS.length;
 
-/** Says in the tables which releases work with them. */
+/** Stores the oldest release that works with the tables. */
 const oldestSql = (name: string): string => `
 ALTER TABLE ${name}.schema_version ADD COLUMN IF NOT EXISTS oldest integer NOT NULL DEFAULT ${OLDEST_STEPS};
 UPDATE ${name}.schema_version SET oldest = ${OLDEST_STEPS}`;
@@ -320,7 +320,7 @@ export function schemaSql(schema: string, steps: number = STEPS.length): string 
   return [`CREATE SCHEMA ${name};`, ...made, version].join('\n');
 }
 
-/** How long a step waits for a lock, ms: who comes after it waits behind it. */
+/** How long a step waits for a lock, ms: statements queue behind it. */
 const LOCK_MS = 2000;
 /** Between two tries, and how many there are. */
 const [LOCK_GAP_MS, LOCK_TRIES] = [1000, 20];
@@ -329,7 +329,7 @@ const [LOCK_GAP_MS, LOCK_TRIES] = [1000, 20];
  * Brings the schema up to this release's, one step after the other; several may try at the same time, and workers of an older
  * release may execute runs meanwhile.
  *
- * @throws DevsError `STATE_BUSY` where transactions of others keep a table locked: what was done until then stays.
+ * @throws DevsError `STATE_BUSY` where transactions of others keep a table locked; finished steps stay.
  */
 export async function migrateSchema(client: ClientBase, schema: string): Promise<void> {
   for (let tries = 1; ; ) {
@@ -352,7 +352,7 @@ const lockedTables = (schema: string, cause: unknown): DevsError =>
     cause,
   });
 
-/** Takes the next step, in a transaction of its own. True where there is none. */
+/** Applies the next step in its own transaction. True after the last one. */
 async function migrateStep(client: ClientBase, schema: string): Promise<boolean> {
   const name = quoteIdentifier(schema);
   await client.query(BEGIN);

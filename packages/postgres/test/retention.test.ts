@@ -47,7 +47,7 @@ const age = (ids: readonly string[], days: number): Promise<unknown> =>
 const kept = async (): Promise<readonly unknown[]> =>
   (await cluster.sql('SELECT run_id FROM devs.runs ORDER BY run_id')).map(({ run_id }) => run_id);
 
-/** Until these are left, and nothing more of others. */
+/** Resolves when only these are left. */
 async function remain(ids: readonly string[]): Promise<void> {
   while ((await kept()).length > ids.length) await sleep(20);
   expect(await kept()).toEqual(ids);
@@ -119,7 +119,7 @@ describe('runs whose retention is over', () => {
        VALUES ('g', 'asks', 'default', 'question', 'h', '{}', 'open', now())`,
     );
     await age(ids, 40);
-    await cluster.sql('DELETE FROM devs_boss.job'); // of their starts: nobody was there to take them
+    await cluster.sql('DELETE FROM devs_boss.job'); // of their starts, which happened without a worker
     const held = await cluster.runs().hold('held');
     await keeps('30d');
     await remain(ids.filter((id) => id !== 'left'));

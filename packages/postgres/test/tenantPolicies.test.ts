@@ -94,7 +94,7 @@ describe('the table of what a role can do', () => {
     ),
   ];
 
-  /** What came of a statement that was rolled back then. */
+  /** Outcome of a statement that is rolled back. */
   async function outcome(role: string, sql: string): Promise<string> {
     const table = /(?:FROM|UPDATE) (devs\w*\.\w+)/.exec(sql)?.[1];
     const all =

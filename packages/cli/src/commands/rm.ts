@@ -90,7 +90,7 @@ async function rmEnded(
   return EXIT.ok;
 }
 
-/** What its workers call the pipeline: what its runs made may be in their files alone. */
+/** Name of the pipeline in a cluster: commits of its runs can be in their files alone. */
 const PIPELINE = 'pipeline';
 
 interface OldRuns {

@@ -23,14 +23,14 @@ export function addWhy(program: Command, start: Start, options?: CommandOptions)
 
 type Standing = Awaited<ReturnType<ClusterAdmin['why']>>;
 
-/** What `devs why` says. */
+/** Result of `devs why`. */
 interface Why {
   readonly id: string;
   readonly status: string;
   readonly reason: string | null;
-  /** `null` for nobody. */
+  /** `null` without a holder. */
   readonly heldBy: string | null;
-  /** Since when somebody has it, or since when nobody has. */
+  /** Start of the hold, or of the wait. */
   readonly since: string;
   readonly waitsFor: readonly string[];
   readonly movedBy: readonly string[];
@@ -55,7 +55,7 @@ function whyLines({ id, status, reason, heldBy, since, waitsFor, movedBy }: Why)
   return [{ style: 'bold', text: oneLine(id) }, ...columns(facts).map(indentLine)];
 }
 
-/** What would move a run, and that it waits for it. */
+/** A reason to wait, and the command or event that ends it. */
 type Cause = readonly [waitsFor: string, movedBy: string];
 
 const whyOf = (about: Omit<Why, 'waitsFor' | 'movedBy'>, causes: readonly Cause[]): Why => ({

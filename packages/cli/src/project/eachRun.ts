@@ -9,7 +9,7 @@ export interface EachFlags extends LabelFlags {
   readonly all?: true;
 }
 
-/** What came of it. */
+/** Ids of the changed runs, and refusals. */
 export interface EachDone {
   readonly done: readonly string[];
   readonly refused: readonly { readonly id: string; readonly error: string }[];
@@ -28,7 +28,7 @@ export function meansAll(id: string | undefined, flags: EachFlags): boolean {
   throw usageError('The runs are ambiguous.', 'Name a run, or use --all with filters such as --tenant.');
 }
 
-/** Does `work` with every run that has one of these statuses and matches the flags. A run that refuses it is left, and told. */
+/** Does `work` with every run that has one of these statuses and matches the flags. A run that refuses it stays as it is and is reported. */
 export async function withEach(
   flags: EachFlags & { readonly status: Status },
   session: Session,
@@ -51,7 +51,7 @@ export async function withEach(
   });
 }
 
-/** Before anything is done: what is done takes runs out of the list. */
+/** Read before the first change, because a change takes runs out of the list. */
 async function idsOf(
   devs: Orchestrator,
   filter: NonNullable<Parameters<Orchestrator['list']>[0]>,
@@ -65,9 +65,9 @@ async function idsOf(
   }
 }
 
-/** @param what - Such as `will stop at its next safe point`. */
-export const eachLines = ({ done, refused }: EachDone, what: string): readonly string[] => [
-  ...done.map((id) => `${id} ${what}`),
+/** @param result - Such as `will stop at its next safe point`. */
+export const eachLines = ({ done, refused }: EachDone, result: string): readonly string[] => [
+  ...done.map((id) => `${id} ${result}`),
   ...refused.map(({ id, error }) => `${id} is left as it is: ${error}`),
   ...(done.length + refused.length === 0 ? ['No run matches.'] : []),
 ];

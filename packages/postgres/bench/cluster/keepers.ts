@@ -30,7 +30,7 @@ export interface Keeper {
   /** Makes ready what one run begins with: not timed. */
   prepare(id: string): Promise<void>;
   run(id: string): Promise<void>;
-  /** Lets go of what this process holds of a run that has ended, after its lap. */
+  /** Frees the memory of an ended run, after its lap. */
   forget(id: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -130,7 +130,7 @@ function langGraph(
     prepare: async () => undefined,
     run: async (id) =>
       assertVisited(await graph.invoke(input, { ...config, configurable: { thread_id: id } }), shape),
-    // In memory each of its checkpoints has a copy of the whole state: gigabytes, that slow down whoever comes next.
+    // In memory each of its checkpoints has a copy of the whole state: gigabytes, that slow down the next keeper.
     forget: async (id) => (checkpointer instanceof MemorySaver ? checkpointer.deleteThread(id) : undefined),
     close,
   };

@@ -20,9 +20,9 @@ export interface RaceOptions extends Place {
   readonly rounds: number;
   /** At the same time, in this process. */
   readonly runs: number;
-  /** No round is begun after this time of `performance.now()`, but for the first two. */
+  /** After this time of `performance.now()`, only the first two rounds begin. */
   readonly until: number;
-  /** Told after each lap. */
+  /** Called after each lap. */
   readonly tell: (line: string) => void;
 }
 

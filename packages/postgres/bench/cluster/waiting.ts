@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { brotliCompressSync, constants } from 'node:zlib';
-import { durable } from '@devs/core/langgraph';
+import { type DurableApp, durable } from '@devs/core/langgraph';
 import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
 import { median, percentile, round } from '../../../core/bench/state/figures.ts';
 import { postgres } from '../../src/postgres.ts';
@@ -34,9 +34,9 @@ const Asked = Annotation.Root({ text: Annotation<string>(), answer: Annotation<s
 const STATE_BYTES = 100 * 1024;
 const STATES = { prose: proseOf, transcript: transcriptOf } as const;
 
-/** How long it may take, and who is told of each part. */
+/** Time limit and progress of a part. */
 export interface WaitingTime {
-  /** No larger number of runs is begun after this time of `performance.now()`. */
+  /** Larger numbers of runs begin before this time of `performance.now()`. */
   readonly until: number;
   readonly tell: (line: string) => void;
 }
@@ -80,16 +80,9 @@ async function waitingWith(
     });
     await noJobs(url, schema);
     const pages = await times(20, () => app.openGates({ limit: 50 }));
-    const claimed: number[] = [];
     const kb = await kilobytesEach(url, schema);
-    for (const id of ids) {
-      const [gate] = await app.gates(id);
-      if (gate === undefined) throw new Error(`Run ${id} asks nothing.`);
-      const open = claims.of(id);
-      await app.decide(gate, { value: 'yes', by: { kind: 'human', id: 'ada' } });
-      const from = performance.now();
-      claimed.push(Math.max(0, (await open) - from));
-    }
+    const claimed: number[] = [];
+    for (const id of ids) claimed.push(await claims.timeOf(id, app));
     await worker.stop();
     found.push({
       ...{ runs: count, state, stateKb: round(stateKb, 1) },
@@ -112,6 +105,16 @@ class Claims {
 
   of(id: string): Promise<number> {
     return new Promise((resolve) => this.#told.set(id, resolve));
+  }
+
+  /** Decides its gate. From then until it was taken, ms. */
+  async timeOf(id: string, app: Pick<DurableApp, 'gates' | 'decide'>): Promise<number> {
+    const [gate] = await app.gates(id);
+    if (gate === undefined) throw new Error(`Run ${id} has an open gate, or the benchmark is wrong.`);
+    const open = this.of(id);
+    await app.decide(gate, { value: 'yes', by: { kind: 'human', id: 'ada' } });
+    const from = performance.now();
+    return Math.max(0, (await open) - from);
   }
 
   claimed(id: string): void {

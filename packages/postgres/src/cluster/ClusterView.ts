@@ -161,7 +161,7 @@ FROM ${this.#schema}.workers w ORDER BY started_at, worker_id`,
     }));
   }
 
-  /** Reads what is open by its index, and the kept counts of what has ended. */
+  /** Counts open runs by their index, and reads the kept counts of ended ones. */
   async numbers(): Promise<ClusterNumbers> {
     const schema = this.#schema;
     const runs = await this.#tables.query<ClusterRow>(

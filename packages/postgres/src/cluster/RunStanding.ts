@@ -3,7 +3,7 @@ import { bossSchema } from '../jobs/BossJobs.ts';
 import { isLiveSql } from '../server/Owner.ts';
 import { quoteIdentifier, type Tables } from '../server/Tables.ts';
 
-/** Where a run stands in a cluster, and what it waits for. Times are ISO 8601, UTC. */
+/** Status of a run in a cluster, with the reasons why it waits. Times are ISO 8601, UTC. */
 export interface RunStanding {
   readonly id: string;
   readonly tenant: string;
@@ -11,7 +11,7 @@ export interface RunStanding {
   readonly status: string;
   readonly reason: string | null;
   readonly updatedAt: string;
-  /** The process that has it, since when, and whether it lives; `null` for nobody. */
+  /** The process that has it, the time of its claim, and whether it lives; `null` without one. */
   readonly holder: {
     readonly worker: string;
     readonly since: string | null;

@@ -22,7 +22,7 @@ const COUNTED = [
 
 type MeterName = (typeof COUNTED)[number];
 
-/** What a worker measures, in seconds: how many took up to so long. */
+/** Durations that a worker measures, in seconds. */
 const MEASURED = ['takeUp', 'ship', 'decisionToClaim'] as const;
 
 type MeasureName = (typeof MEASURED)[number];
@@ -42,7 +42,7 @@ class Histogram {
       if (seconds <= most) this.#counts[at] = (this.#counts[at] ?? 0) + 1;
   }
 
-  /** As Prometheus has it: what is behind the name of the metric, and its value. */
+  /** In Prometheus' text format: the end of the metric's name, and its value. */
   values(): readonly (readonly [end: string, value: number])[] {
     const buckets = BUCKETS.map((most, at) => [`_bucket{le="${most}"}`, this.#counts[at] ?? 0] as const);
     return [...buckets, ['_bucket{le="+Inf"}', this.#count], ['_sum', this.#sum], ['_count', this.#count]];
@@ -84,7 +84,7 @@ interface MeasuredWorker {
   readonly busy: number;
   readonly isReady: boolean;
   readonly skewSeconds: number;
-  /** Of the deployed program; empty if nobody said it. */
+  /** Name of the deployed program, or empty. */
   readonly build: string;
   /** Names of its queues: a graph in a shape each. */
   readonly graphs: readonly string[];
@@ -125,7 +125,7 @@ const ofTenant =
       return known === null ? [] : [[metricLabels({ tenant: line.tenant }), known] as const];
     });
 
-/** A tenant without an open gate has none; a cluster without runs has one tenant. */
+/** Includes tenants with 0 open gates; an empty cluster has the tenant `default`. */
 const byTenant =
   (value: (gates: ClusterNumbers['gates'][number] | undefined) => number): Metric['values'] =>
   ({ numbers }) => {

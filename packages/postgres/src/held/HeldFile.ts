@@ -263,8 +263,8 @@ export class HeldFile implements CommitBarrier, Sender {
   }
 
   /**
-   * The file, where the changes since the last base are many; with `isEnd`, where there are any, as nobody will put them together
-   * later. Everything has arrived, and nobody may write meanwhile.
+   * The file, where the changes since the last base are many; with `isEnd`, where there are any, because later settles are
+   * rare. Everything has arrived, and the caller prevents writes meanwhile.
    */
   grown(isEnd: boolean): Buffer | null {
     return this.#changed > (isEnd ? 0 : COMPACT_AT) ? this.#tap.file() : null;

@@ -33,7 +33,7 @@ export class HeldPostgresRun implements LeasedRun {
   readonly epoch: number;
   /** Of this claim alone. */
   readonly lease: string;
-  /** How long the oldest of what it was told had waited when it was claimed, seconds; `null` where it was told nothing. */
+  /** Age of its oldest unreceived signal at the claim, in seconds; `null` without one. */
   readonly toldSeconds: number | null;
   readonly db: Database;
   readonly isCopy = true;

@@ -6,10 +6,10 @@ import type { Tables } from '../server/Tables.ts';
 /** Runs of one transaction. */
 const PORTION = 50;
 
-/** What an ended run `r` must not be needed for: only then it is deleted. */
+/** Conditions on an ended run `r` that can be deleted. */
 const UNNEEDED: readonly string[] = [
   'r.owner IS NULL',
-  // A turn or a message that it was told after its end.
+  // Otherwise it has a turn or a message to receive.
   'r.wake_seq = r.handled_seq',
   // A child in its file goes on without it.
   'r.open_children = 0',
@@ -28,7 +28,7 @@ export interface EndedRunFilter {
   readonly olderThanMs: number;
   /** @defaultValue of all tenants */
   readonly tenant?: string | undefined;
-  /** Name of a graph whose runs stay. @defaultValue none */
+  /** Name of a graph whose runs stay. @defaultValue the runs of every graph are deleted */
   readonly exceptGraph?: string | undefined;
 }
 
@@ -52,7 +52,7 @@ interface EndedRow {
   readonly ended_at: string;
 }
 
-/** What remains of runs that have ended: how many there are, and for how long. */
+/** Counts ended runs, and deletes them after their retention. */
 export class EndedRuns {
   readonly #tables: Tables;
   readonly #jobs: Pick<Jobs, 'forget'>;
@@ -117,7 +117,7 @@ export class EndedRuns {
     return { runs: rows.length, isMore: rows.length === PORTION };
   }
 
-  /** The error for a run that was deleted after its time; `null` for one that never was, or is not known any more. */
+  /** The error for a run that was deleted after its time; `null` for an unknown or forgotten id. */
   async notKept(runId: string): Promise<DevsError | null> {
     const sql = `SELECT FROM ${this.#tables.schema}.runs_not_kept WHERE run_id = $1 AND forget_at > now()`;
     const rows = await this.#tables.query(sql, [runId]);

@@ -22,7 +22,7 @@ export interface RunClaim extends QueuedRun {
   readonly epoch: number;
   /** Of this claim alone: also a server that has lost the claim and counts anew knows it from the next one. */
   readonly lease: string;
-  /** How long the oldest of what it was told and has not taken waits, seconds; `null` where it was told nothing. */
+  /** Age of its oldest unreceived signal, in seconds; `null` without one. */
   readonly toldSeconds: number | null;
   /** A timer woke it: timers of its file are due up to this time. `null` where it was woken otherwise. */
   readonly dueBy: number | null;

@@ -14,7 +14,7 @@ export interface StoppedRunFilter {
   readonly tenant?: string | undefined;
 }
 
-/** Has runs go on that failed or were paused: what is recorded of them is not repeated. */
+/** Executes failed or paused runs again. Recorded steps are not repeated. */
 export class StoppedRuns {
   readonly #tables: Tables;
   readonly #jobs: Pick<Jobs, 'wake'>;
@@ -52,7 +52,7 @@ const matching = (
 
 const RETRIED = 'r.run_id AS "runId", r.queue, r.tenant, r.priority, r.deaths';
 
-/** By its row it has not ended: whoever cannot take it now does not drop its job. */
+/** Clears the end in the row, so that a worker that declines the job keeps it. */
 const retrySql = (schema: string): string => `
 WITH failed AS (
   SELECT run_id FROM ${schema}.runs WHERE ended_at IS NOT NULL AND ${matching('failed')}

@@ -119,8 +119,8 @@ export class Watches {
 }
 
 /**
- * What a run is at, and what all are: a text that becomes another one. Of all runs, what an index or a kept count says: what was
- * created, told, claimed, let go of, ended or deleted, and what has come to those in hand.
+ * The version of a run, and of all runs, as a text. For all runs it is made of an index and a kept count, which change with each
+ * start, signal, claim, release, end and deletion; and of the progress of held runs.
  */
 const newsSql = (schema: string): string => `
 WITH followed AS (

@@ -6,14 +6,14 @@ import { isLiveSql } from '../server/Owner.ts';
 type RunQuery = ReturnType<typeof runQueryOf>;
 type Status = RunQuery['statuses'][number];
 
-/** What a driver has in hand runs, whatever it was when he took it. */
+/** A held run is running, with each stored status. */
 const TAKEN = `('created', 'waiting', 'paused')`;
 const STATUS = `CASE WHEN owner IS NOT NULL AND status IN ${TAKEN} THEN 'running' ELSE status END`;
 
 const OPEN_STATUSES: readonly Status[] = ['created', 'running', 'waiting', 'paused'];
 const ALL = OPEN_STATUSES.length + ENDED_STATUSES.length;
 
-/** Disjoint parts of what is due, as the due runs of a local file are found. */
+/** Disjoint parts of the due runs, as in a local file. */
 const DUE: readonly string[] = [
   'owner IS NOT NULL',
   `owner IS NULL AND ended_at IS NULL AND (status IN ('created', 'running') OR wake_seq > handled_seq)
@@ -42,7 +42,7 @@ export const getSql = (schema: string): string => `${rowsSql(schema)} WHERE run_
 const ORDER = 'ORDER BY created_at DESC, run_id DESC';
 
 /**
- * A page, newest first. Of several statuses each has an ordered page of its own, so that nothing is read of the others.
+ * A page, newest first. Of several statuses each has an ordered page of its own, so that the others are not read.
  *
  * @param limit - Name of its parameter.
  * @param conditions - On a row of `runs`, each behind an AND.

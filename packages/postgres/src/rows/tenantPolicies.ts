@@ -2,9 +2,9 @@ import { quoteIdentifier } from '../server/Tables.ts';
 
 /** How PostgreSQL knows the tenant of a connection. */
 export const TENANT_SOURCES = {
-  /** A role per tenant, of the same name: who has its password has the tenant's rows. */
+  /** A role per tenant, of the same name: its password opens the tenant's rows. */
   role: 'current_user::text',
-  /** A setting of the connection: `?options=-c%20devs.tenant%3Dacme`. Who can run SQL can set another. */
+  /** A setting of the connection: `?options=-c%20devs.tenant%3Dacme`. A client with SQL access can set another. */
   setting: `current_setting('devs.tenant', true)`,
 } as const;
 
@@ -13,13 +13,13 @@ export type TenantSource = keyof typeof TENANT_SOURCES;
 /** Tables with a tenant of their own. */
 const OF_TENANT = ['runs', 'gates', 'tenants', 'run_counts'] as const;
 
-/** Tables of a run's: who sees the run sees these rows. */
+/** Tables of a run: its rows are visible with the run. */
 const OF_RUN = ['signals', 'run_changes', 'run_parts', 'run_bases', 'run_labels', 'gate_events'] as const;
 
 /** Labels are written with the run, which cannot be seen before that statement has ended. */
 const WRITTEN_WITH_RUN: ReadonlySet<string> = new Set(['run_labels']);
 
-/** Tables that everybody with rights on them sees whole: no content of a run is in them. */
+/** Tables that stay visible as a whole. They contain ids, hosts and counters. */
 export const SHOWN_TO_ALL = [
   'schema_version',
   'workers',

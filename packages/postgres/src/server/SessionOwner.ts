@@ -14,7 +14,7 @@ export interface OwnerDetails {
   /** Names of the queues that it fetches from. */
   readonly graphs: readonly string[];
   readonly draining: boolean;
-  /** How long it wants ended runs to be kept, ms; `null` for no wish. */
+  /** Its retention of ended runs, ms; `null` without one. */
   readonly retentionMs: number | null;
 }
 
@@ -183,7 +183,7 @@ export class SessionOwner implements Owner {
     return session.leads;
   }
 
-  /** Looks after the others no more: another process may. */
+  /** Gives up the lead, for another process. */
   async resign(): Promise<void> {
     const session = this.#session;
     if (session === null || !session.leads) return;

@@ -55,7 +55,7 @@ export class Reaper {
     }
   }
 
-  /** A small portion at a time: nobody waits for it. */
+  /** Deletes a small portion. */
   async #sweep(): Promise<void> {
     const { ended, onSwept } = this.#parts;
     const { runs, isMore } = await ended.sweep();

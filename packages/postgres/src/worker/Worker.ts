@@ -23,7 +23,7 @@ export interface DrivingParts {
   readonly jobs: BossJobs;
   readonly leases: Leases;
   readonly ended: EndedRuns;
-  /** How long ended runs are to be kept, ms; `null` for as long as nobody deletes them. */
+  /** Retention of ended runs, ms; `null` without one. */
   readonly retentionMs: number | null;
   readonly graphs: GraphQueues;
   readonly view: ClusterView;

@@ -17,7 +17,7 @@ export interface SoakOptions {
   readonly tell: (sample: SoakSample) => void;
 }
 
-/** What there is at one moment. */
+/** A sample. */
 export interface SoakSample {
   readonly seconds: number;
   readonly started: number;
@@ -32,7 +32,7 @@ export interface SoakSample {
 
 const Mail = Annotation.Root({ text: Annotation<string>(), n: Annotation<number>() });
 
-/** Of each run, characters: much of what a run keeps is its state. */
+/** Size of each run's state, in characters. */
 const TEXT = 20_000;
 
 const mail = new StateGraph(Mail)
@@ -44,7 +44,7 @@ const mail = new StateGraph(Mail)
   .addEdge('write', 'send')
   .addEdge('send', END);
 
-/** Begins runs at a steady rate, has a worker execute them, and looks at what stays. */
+/** Begins runs at a steady rate, has a worker execute them, and samples memory and tables. */
 export async function soak(options: SoakOptions): Promise<readonly SoakSample[]> {
   const { url, minutes, rate, ended, everySeconds, tell } = options;
   const [starting, working] = [postgres(url), postgres({ url, retention: { ended } })];

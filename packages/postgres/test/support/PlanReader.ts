@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** What PostgreSQL did for statements. */
+/** Rows that PostgreSQL read for statements. */
 export interface RowsRead {
   /** Rows that were looked at, by table; those of an index that were not fetched count, too. */
   readonly rows: ReadonlyMap<string, number>;
@@ -27,7 +27,7 @@ const SETTINGS = [
   'auto_explain.log_level=notice',
 ];
 
-/** A pool whose server says how it did each statement. */
+/** A pool whose server reports the plan of each statement. */
 export class PlanReader {
   readonly pool: pg.Pool;
   #plans: string[] = [];
@@ -43,7 +43,7 @@ export class PlanReader {
     });
   }
 
-  /** What was read for `work`. */
+  /** Returns the rows read for `work`. */
   async of(work: () => Promise<unknown>): Promise<RowsRead> {
     this.#plans = [];
     await work();

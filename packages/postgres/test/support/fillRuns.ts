@@ -6,11 +6,11 @@ export interface ManyRuns {
   readonly ended: number;
   /** Older than all that have ended, each with an open gate. */
   readonly waiting: number;
-  /** Of what is listed of a run, bytes. @defaultValue 100 */
+  /** Size of a run's list data, bytes. @defaultValue 100 */
   readonly viewBytes?: number;
 }
 
-/** What half of the runs have as a tag, and what few have. */
+/** A tag of half of the runs, and a rare one. */
 export const TAGS = { often: 'nightly', rare: 'rare' } as const;
 const TENANTS = 20;
 /** Rows per statement. */
