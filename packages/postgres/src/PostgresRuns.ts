@@ -9,6 +9,7 @@ import type { RunLists } from './rows/RunLists.ts';
 import type { Claimer, NotClaimed, RunClaim, RunRows } from './rows/RunRows.ts';
 import type { Shipper } from './rows/Shipper.ts';
 import type { Watches } from './rows/Watches.ts';
+import type { Words } from './rows/Words.ts';
 import { toldChannel } from './server/Owner.ts';
 import type { LeaseComparison, SessionOwner } from './server/SessionOwner.ts';
 import {
@@ -26,6 +27,7 @@ export interface PostgresRunsParts {
   readonly looked: LookedAtFiles;
   readonly lists: RunLists;
   readonly watches: Watches;
+  readonly words: Words;
   readonly shipper: Shipper;
   readonly owner: SessionOwner;
   readonly copies: WorkingCopies;
@@ -83,6 +85,7 @@ export class PostgresRuns implements Runs, DrivenRuns {
   /** Returns the parts that a worker needs, when the database is usable. */
   async driving(worker?: WaitingWorker): Promise<DrivingParts> {
     await this.#parts.ready(worker);
+    if (worker !== undefined) this.#parts.words.ask();
     return this.#parts.driving;
   }
 
@@ -130,6 +133,11 @@ export class PostgresRuns implements Runs, DrivenRuns {
     return this.#parts.watches.watch(id, tell);
   }
 
+  async hear(id: string, hear: (words: Uint8Array) => void): Promise<() => void> {
+    await this.#parts.ready();
+    return this.#parts.words.hear(id, hear);
+  }
+
   async hold(id: string): Promise<HeldPostgresRun> {
     const held = await this.take(id);
     if (typeof held === 'object') return held;
@@ -164,6 +172,7 @@ export class PostgresRuns implements Runs, DrivenRuns {
     await ready();
     if (!this.#isListening) owner.listen(toldChannel(schema), (runId) => this.#tell(runId));
     this.#isListening = true;
+    this.#parts.words.ask();
     await owner.ready();
     const claim = await rows.claim(wanted, { ...how, owner: owner.id }, runFile.schema);
     if (typeof claim === 'string') return claim;
@@ -176,11 +185,11 @@ export class PostgresRuns implements Runs, DrivenRuns {
   }
 
   async #checkout(claim: RunClaim): Promise<HeldPostgresRun> {
-    const { rows, files, shipper, copies, maxFileBytes } = this.#parts;
+    const { rows, files, shipper, copies, maxFileBytes, words } = this.#parts;
     const at = await this.#read(claim.runId);
     const parts = { shipper, maxFileBytes, codec: files.codecOf(claim.tenant), dir: copies.dir() };
     return new HeldPostgresRun({
-      ...{ claim, rows, files },
+      ...{ claim, rows, files, words },
       file: await HeldFile.checkout(claim, at, parts),
       taken: at.taken,
       onTold: (runId, tell) => this.#onTold(runId, tell),
@@ -241,8 +250,9 @@ export class PostgresRuns implements Runs, DrivenRuns {
   }
 
   async #close(): Promise<void> {
-    const { owner, copies, end, watches } = this.#parts;
+    const { owner, copies, end, watches, words } = this.#parts;
     watches.close();
+    words.close();
     await Promise.allSettled([...this.#held.values()].flatMap(({ run }) => run?.close() ?? []));
     await owner.close();
     await end();

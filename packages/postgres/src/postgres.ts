@@ -21,6 +21,7 @@ import { RunLists } from './rows/RunLists.ts';
 import { RunRows } from './rows/RunRows.ts';
 import { Shipper } from './rows/Shipper.ts';
 import { Watches } from './rows/Watches.ts';
+import { Words } from './rows/Words.ts';
 import { type AwayWait, isAway, isStarting, type Patience } from './server/faults.ts';
 import { CONNECT_MS, CONNECTION, poolOf } from './server/pool.ts';
 import { SessionOwner } from './server/SessionOwner.ts';
@@ -99,6 +100,7 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
     looked: new LookedAtFiles(files),
     lists: new RunLists(tables),
     watches: new Watches(tables, owner),
+    words: new Words({ pool: pools.work, owner, schema, codecs: codec }),
     shipper: new Shipper(pools.ship, { schema, patience, meters, isPooled }),
     owner,
     copies: new WorkingCopies(dir),

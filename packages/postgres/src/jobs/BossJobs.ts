@@ -3,7 +3,7 @@ import type { ClientBase, Pool } from 'pg';
 import { type Db, getConstructionPlans, PgBoss } from 'pg-boss';
 import { jobsChannel } from '../server/Owner.ts';
 import { quoteIdentifier } from '../server/Tables.ts';
-import { type Jobs, MAX_DEATHS, type QueuedRun } from './Jobs.ts';
+import { type Jobs, MAX_DEATHS, type QueuedRun, SUSPECT_DEATHS } from './Jobs.ts';
 
 /** A run that a worker is to drive, as it took it from a queue: at most one of a run is in hand. */
 export interface FetchedJob {
@@ -71,7 +71,9 @@ const QUEUE = {
 const SUSPECT = -1_000_000_000;
 
 const priorityOf = ({ priority, deaths }: QueuedRun): number =>
-  deaths > 0 ? SUSPECT - 1 + Math.min(Math.max(priority, SUSPECT), 0) : Math.max(priority, SUSPECT);
+  deaths >= SUSPECT_DEATHS
+    ? SUSPECT - 1 + Math.min(Math.max(priority, SUSPECT), 0)
+    : Math.max(priority, SUSPECT);
 
 /** Between two workers that make room for the same job, ms. */
 const ROOM_MS = 5000;
@@ -295,7 +297,7 @@ export class BossJobs implements Jobs {
     const redriven = await boss.redrive(DEAD_QUEUE, { ids: letters.map(({ jobId }) => jobId) });
     for (const queue of new Set(letters.map((letter) => letter.queue))) {
       await this.#notify(this.#pool, { queue, deaths: 0 });
-      await this.#notify(this.#pool, { queue, deaths: 1 });
+      await this.#notify(this.#pool, { queue, deaths: SUSPECT_DEATHS });
     }
     return redriven;
   }
@@ -331,7 +333,10 @@ export class BossJobs implements Jobs {
     client: Pick<ClientBase, 'query'>,
     { queue, deaths }: Pick<QueuedRun, 'queue' | 'deaths'>,
   ): Promise<void> {
-    await client.query('SELECT pg_notify($1, $2)', [this.#channel, deaths > 0 ? queue + ALONE : queue]);
+    await client.query('SELECT pg_notify($1, $2)', [
+      this.#channel,
+      deaths >= SUSPECT_DEATHS ? queue + ALONE : queue,
+    ]);
   }
 
   /** Its first use starts it: who only reads asks nothing of it. */

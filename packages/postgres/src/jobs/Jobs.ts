@@ -8,9 +8,15 @@ export interface QueuedRun {
   readonly tenant: string;
   /** The highest is driven first. */
   readonly priority: number;
-  /** Processes that died while they had it, since it made progress: with one, it is driven by a worker that has nothing else. */
+  /** Processes that died while they had it, since it made progress: from {@link SUSPECT_DEATHS} on, it is driven by a worker that has nothing else. */
   readonly deaths: number;
 }
+
+/**
+ * With so many deaths a run may be what its drivers died of. One death proves little: a deployment or a kill ends every run of a
+ * process, and they go on side by side.
+ */
+export const SUSPECT_DEATHS = 2;
 
 /** With so many deaths a run is given up. */
 export const MAX_DEATHS = 5;

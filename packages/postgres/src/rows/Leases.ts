@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import type { BossJobs, DeadLetter, FetchedJob, TenantCaps } from '../jobs/BossJobs.ts';
-import { MAX_DEATHS, type QueuedRun } from '../jobs/Jobs.ts';
+import { MAX_DEATHS, type QueuedRun, SUSPECT_DEATHS } from '../jobs/Jobs.ts';
 import { requireTenant } from '../options.ts';
 import { DEAD_AFTER_MS, isDeadSql } from '../server/Owner.ts';
 import type { Tables } from '../server/Tables.ts';
@@ -180,7 +180,8 @@ FROM theirs WHERE r.run_id = theirs.run_id RETURNING ${FREED}, theirs.job_id`,
   /** Has runs driven again that were given up, those that processes died with still with care. Returns how many. */
   async redrive(letters: readonly DeadLetter[]): Promise<number> {
     const ids = letters.map(({ threadId }) => threadId);
-    const sql = `UPDATE ${this.#schema}.runs SET deaths = 1 WHERE run_id = ANY ($1) AND deaths > 1`;
+    const sql = `UPDATE ${this.#schema}.runs SET deaths = ${SUSPECT_DEATHS}
+      WHERE run_id = ANY ($1) AND deaths > ${SUSPECT_DEATHS}`;
     await this.#tables.query(sql, [ids]);
     return this.#jobs.redrive(letters);
   }

@@ -10,6 +10,7 @@ interface RunRow {
   readonly reason: string | null;
   readonly fingerprint: string;
   readonly is_driven: boolean;
+  readonly is_due: boolean;
   readonly created_at: Date;
   readonly updated_at: Date;
   readonly ended_at: Date | null;
@@ -41,7 +42,10 @@ export class RunLists {
     const query = runQueryOf(filter);
     const { schema } = this.#tables;
     const values = valuesOf(query);
-    const sql = listSql(schema, `${labelConditions(schema, filter, values)} ${query.due ? DUE : ''}`);
+    const sql = listSql(
+      schema,
+      `${labelConditions(schema, filter, values)} ${query.due ? `AND ${DUE}` : ''}`,
+    );
     const rows = await this.#tables.query<RunRow>(sql, values);
     const found = rows.map((row) => ({ row, at: row.created_at.getTime(), id: row.run_id }));
     const { items, next } = pages.of(found, query.limit, ({ at, id }) => ({ at, id }));
@@ -152,9 +156,9 @@ const valuesOf = ({ statuses, graph, since, before, limit }: ReturnType<typeof r
 ];
 
 function runRowSummary(row: RunRow): RunInfo {
-  const { run_id: id, status, reason, fingerprint: graph, is_driven: isDriven } = row;
+  const { run_id: id, status, reason, fingerprint: graph, is_driven: isDriven, is_due: isDue } = row;
   return {
-    ...{ id, status, reason, graph, isDriven, ...labelsOfRow(row.labels) },
+    ...{ id, status, reason, graph, isDriven, isDue, ...labelsOfRow(row.labels) },
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
     endedAt: row.ended_at?.toISOString() ?? null,
@@ -165,12 +169,12 @@ function runRowSummary(row: RunRow): RunInfo {
 const STATUS = `CASE WHEN owner IS NOT NULL AND status IN ('created', 'waiting', 'paused') THEN 'running' ELSE status END`;
 
 /** As the due runs of a local file are found. */
-const DUE = `AND (owner IS NOT NULL OR status IN ('created', 'running') OR (status = 'paused' AND reason = 'asked to stop')
+const DUE = `(owner IS NOT NULL OR status IN ('created', 'running') OR (status = 'paused' AND reason = 'asked to stop')
   OR (status IN ('waiting', 'paused') AND wake_seq > handled_seq AND reason IS DISTINCT FROM 'no input yet'))`;
 
 const rowsSql = (schema: string): string => `
 SELECT run_id, ${STATUS} AS status, reason, fingerprint, created_at, updated_at, ended_at, labels,
-  owner IS NOT NULL AND ${isLiveSql(schema)} AS is_driven
+  owner IS NOT NULL AND ${isLiveSql(schema)} AS is_driven, ${DUE} IS TRUE AS is_due
 FROM ${schema}.runs`;
 
 const getSql = (schema: string): string => `${rowsSql(schema)} WHERE run_id = $1`;

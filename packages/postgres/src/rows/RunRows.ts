@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { ENDED_STATUSES, hasEnded, type NewRun, type RunRelease, type RunSignal } from '@devs/core/internal';
 import type { ClientBase } from 'pg';
 import type { RunFiles } from '../files/RunFiles.ts';
-import { type Jobs, MAX_DEATHS, type QueuedRun, queueName } from '../jobs/Jobs.ts';
+import { type Jobs, MAX_DEATHS, type QueuedRun, queueName, SUSPECT_DEATHS } from '../jobs/Jobs.ts';
 import { isDeadSql, toldChannel } from '../server/Owner.ts';
 import type { Statement, Tables } from '../server/Tables.ts';
 import { GraphQueues } from './GraphQueues.ts';
@@ -285,7 +285,7 @@ WITH run AS (
   SELECT *, CASE
     WHEN schema_version > $5 THEN 'newer'
     WHEN owner <> $2 AND NOT coalesce((SELECT ${isDeadSql('w')} FROM ${schema}.workers w WHERE w.worker_id = owner), true) THEN 'busy'
-    WHEN NOT $7 AND died > 0 THEN 'suspect'
+    WHEN NOT $7 AND died >= ${SUSPECT_DEATHS} THEN 'suspect'
     WHEN $4::uuid IS NOT NULL AND died >= ${MAX_DEATHS} THEN 'given up'
   END AS refused
   FROM (

@@ -26,6 +26,13 @@ export interface UpdatesChunk<Update> extends Lasting, OfGraph {
 export interface ValuesChunk<State> extends Lasting, OfGraph {
   readonly mode: 'values';
   readonly data: State;
+  /** LangGraph's checkpoint with this state; absent for a graph inside a node that keeps none. `parentId`: the one before. */
+  readonly checkpoint?: {
+    readonly id: string;
+    readonly parentId?: string;
+    readonly step: number;
+    readonly source: 'input' | 'loop' | 'update' | 'fork';
+  };
 }
 
 /** The argument of `config.writer`. */

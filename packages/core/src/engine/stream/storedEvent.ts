@@ -12,6 +12,7 @@ import { heaviestPlace } from '../../values/heaviestPlace.ts';
 import { isRecord } from '../../values/isRecord.ts';
 import { gateOf } from '../gates/Gate.ts';
 import { StrictSerde } from '../saver/StrictSerde.ts';
+import { placeOfCheckpoint, type StateAt } from './checkpointPlace.ts';
 import type { LastingEvent } from './StreamEvent.ts';
 
 /** Chunks of tasks: as deep as what they are made of, and the names around it. */
@@ -123,7 +124,7 @@ export interface StreamSources {
     getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined>;
   };
   /** The values of the run's graph at a checkpoint; `null` if there is no such checkpoint. */
-  valuesAt(threadId: string, checkpointId: string): Promise<unknown>;
+  stateAt(threadId: string, checkpointId: string): Promise<StateAt | null>;
 }
 
 interface UpdatesPlace {
@@ -148,6 +149,13 @@ const tellers = new WeakMap<object, string>();
 
 /** The author of an event that was read here: a task, or a step in it. */
 export const tellerOf = (event: object): string | null => tellers.get(event) ?? null;
+
+/** The task of the run's own graph whose result an event is. */
+export function taskOf({ mode, ns, body }: StreamRecord): string | null {
+  if (mode !== 'updates' || ns !== '' || !('refers' in body)) return null;
+  const { taskId } = body.refers as Partial<UpdatesPlace>;
+  return taskId ?? null;
+}
 
 /**
  * An event as a reader gets it.
@@ -177,14 +185,15 @@ export async function readEvent(
       return { seq, mode, ...(refers as End) };
     case 'turn':
       return { seq, mode, ...(refers as { readonly turn: string }) };
-    case 'custom':
-    case 'updates':
     case 'values': {
+      const at = await valuesAt({ threadId, checkpointNs: graphNs }, refers as ValuesPlace, sources);
+      if (at === null) throw notKept(threadId, 'pruned', { seq });
+      return { seq, mode, ns, data: at.values, checkpoint: at.checkpoint };
+    }
+    case 'custom':
+    case 'updates': {
       const at = { threadId, checkpointNs: graphNs };
-      const data =
-        mode === 'updates'
-          ? await updatesAt(at, refers as UpdatesPlace, sources)
-          : await valuesAt(at, refers as ValuesPlace, sources);
+      const data = await updatesAt(at, refers as UpdatesPlace, sources);
       if (data === null) throw notKept(threadId, 'pruned', { seq });
       return { seq, mode, ns, data } as LastingEvent;
     }
@@ -211,14 +220,15 @@ async function updatesAt(
 async function valuesAt(
   { threadId, checkpointNs }: Graph,
   { checkpointId, channels }: ValuesPlace,
-  { saver, valuesAt: valuesOfRun }: StreamSources,
-): Promise<unknown> {
-  if (channels === undefined) return valuesOfRun(threadId, checkpointId);
+  { saver, stateAt }: StreamSources,
+): Promise<StateAt | null> {
+  if (channels === undefined) return stateAt(threadId, checkpointId);
   const configurable = { thread_id: threadId, checkpoint_ns: checkpointNs, checkpoint_id: checkpointId };
   const tuple = await saver.getTuple({ configurable });
   if (tuple === undefined) return null;
-  const { channel_values: values } = tuple.checkpoint;
-  return Object.fromEntries(channels.map((name) => [name, values[name]]));
+  const { channel_values: kept } = tuple.checkpoint;
+  const values = Object.fromEntries(channels.map((name) => [name, kept[name]]));
+  return { values, checkpoint: placeOfCheckpoint(checkpointId, tuple) };
 }
 
 const loadValue = ({ type, bytes }: TypedBytes, { saver }: StreamSources): Promise<unknown> =>
