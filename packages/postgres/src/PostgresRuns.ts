@@ -11,6 +11,7 @@ import type { ScheduleRows } from './rows/ScheduleRows.ts';
 import type { Shipper } from './rows/Shipper.ts';
 import type { Watches } from './rows/Watches.ts';
 import type { WebhookRows } from './rows/WebhookRows.ts';
+import type { Words } from './rows/Words.ts';
 import { toldChannel } from './server/Owner.ts';
 import type { ServerClock } from './server/ServerClock.ts';
 import type { LeaseComparison, SessionOwner } from './server/SessionOwner.ts';
@@ -32,6 +33,7 @@ export interface PostgresRunsParts {
   readonly webhooks: WebhookRows;
   readonly schedules: ScheduleRows;
   readonly watches: Watches;
+  readonly words: Words;
   readonly shipper: Shipper;
   readonly owner: SessionOwner;
   readonly copies: WorkingCopies;
@@ -100,6 +102,7 @@ export class PostgresRuns implements Runs, DrivenRuns {
   /** Returns the parts that a worker needs, when the database is usable. */
   async driving(worker?: WaitingWorker): Promise<DrivingParts> {
     await this.#parts.ready(worker);
+    if (worker !== undefined) this.#parts.words.ask();
     return this.#parts.driving;
   }
 
@@ -169,6 +172,11 @@ export class PostgresRuns implements Runs, DrivenRuns {
     return this.#parts.watches.watch(id, tell);
   }
 
+  async hear(id: string, hear: (words: Uint8Array) => void): Promise<() => void> {
+    await this.#parts.ready();
+    return this.#parts.words.hear(id, hear);
+  }
+
   async hold(id: string): Promise<HeldPostgresRun> {
     const held = await this.take(id);
     if (typeof held === 'object') return held;
@@ -203,6 +211,7 @@ export class PostgresRuns implements Runs, DrivenRuns {
     await ready();
     if (!this.#isListening) owner.listen(toldChannel(schema), (runId) => this.#tell(runId));
     this.#isListening = true;
+    this.#parts.words.ask();
     await owner.ready();
     const claim = await rows.claim(wanted, { ...how, owner: owner.id }, runFile.schema);
     if (typeof claim === 'string') return claim;
@@ -215,12 +224,12 @@ export class PostgresRuns implements Runs, DrivenRuns {
   }
 
   async #checkout(claim: RunClaim): Promise<HeldPostgresRun> {
-    const { rows, files, looked, shipper, copies, maxFileBytes } = this.#parts;
+    const { rows, files, looked, shipper, copies, maxFileBytes, words } = this.#parts;
     const at = (await looked.toHold(claim.runId)) ?? unknown(claim.runId);
     const codec = files.codecOf(claim.tenant);
     const parts = { shipper, maxFileBytes, codec, now: this.now, dir: copies.dir() };
     return new HeldPostgresRun({
-      ...{ claim, rows, files, birth: at.birth },
+      ...{ claim, rows, files, words, birth: at.birth },
       keep: (left) => looked.keep(claim.runId, left),
       file: await HeldFile.checkout(claim, at, parts),
       taken: at.taken,
@@ -279,8 +288,9 @@ export class PostgresRuns implements Runs, DrivenRuns {
   }
 
   async #close(): Promise<void> {
-    const { owner, copies, end, watches } = this.#parts;
+    const { owner, copies, end, watches, words } = this.#parts;
     watches.close();
+    words.close();
     await Promise.allSettled([...this.#held.values()].flatMap(({ run }) => run?.close() ?? []));
     await owner.close();
     await end();

@@ -25,6 +25,7 @@ import { Shipper } from './rows/Shipper.ts';
 import { Watches } from './rows/Watches.ts';
 import { WebhookRows } from './rows/WebhookRows.ts';
 import { type AwayWait, isAway, type Patience, saysLater } from './server/faults.ts';
+import { Words } from './rows/Words.ts';
 import { CONNECT_MS, CONNECTION, poolOf } from './server/pool.ts';
 import { ServerClock } from './server/ServerClock.ts';
 import { SessionOwner } from './server/SessionOwner.ts';
@@ -113,6 +114,7 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
     webhooks: new WebhookRows(tables, ready),
     schedules: new ScheduleRows(tables, ready),
     watches: new Watches(tables, owner),
+    words: new Words({ pool: pools.work, owner, schema, codecs: codec }),
     shipper: new Shipper(pools.ship, { schema, patience, meters, isPooled }),
     owner,
     copies: new WorkingCopies(dir),

@@ -149,7 +149,7 @@ describe('jobs of runs', () => {
   test('whose runs processes have died with are fetched alone, the highest priority first', async () => {
     const queue = await aQueue();
     await wake(run(queue, 'good', { priority: -2_000_000_000 }));
-    await wake(run(queue, 'died', { priority: -5, deaths: 1 }));
+    await wake(run(queue, 'died', { priority: -5, deaths: 2 }));
     await wake(run(queue, 'died-first', { priority: 2_000_000_000, deaths: 4 }));
     expect(await fetched(queue)).toEqual(['good']);
     const alone = async (): Promise<readonly string[]> =>

@@ -145,8 +145,8 @@ export class SharedRuns implements Runs {
   }
 
   async list(): Promise<RunPage> {
-    const runs = [...this.#runs].map(([id, { index, held }]) => ({
-      ...{ id, status: index.status, reason: index.reason, graph: '', isDriven: held !== null },
+    const runs = [...this.#runs].map(([id, { index, held, isDue }]) => ({
+      ...{ id, status: index.status, reason: index.reason, graph: '', isDriven: held !== null, isDue },
       ...{ createdAt: '', updatedAt: '', endedAt: null, metadata: index.metadata, tags: index.tags },
     }));
     return { runs: runs.toReversed(), next: null };

@@ -37,11 +37,23 @@ export const LOOK_CASES: readonly RunsCase[] = [
       const decision = await waitingDecision({ runs }, 'm');
       await app.start('n', { log: [] });
       const index = async (id: string) => (await elsewhere.indexed(['m', 'n', 'nobody'])).get(id)?.index;
+      const isDue = async (id: string) => {
+        const { runs: due } = await elsewhere.list({ due: true });
+        const found = await elsewhere.get(id);
+        assert.equal(
+          due.some((run) => run.id === id),
+          found?.isDue,
+        );
+        return found?.isDue;
+      };
+      assert.equal(await isDue('n'), true);
       assert.deepEqual([(await index('m'))?.status, (await index('n'))?.status], ['waiting', 'created']);
       assert.deepEqual((await index('m'))?.gates, await app.gates('m'));
       assert.equal(await index('nobody'), undefined);
       assert.equal(await elsewhere.countGates(), 1);
+      assert.equal(await isDue('m'), false);
       assert.equal(await sendSignal({ runs }, 'm', decision), true);
+      assert.equal(await isDue('m'), true);
       assert.equal(await index('m'), null);
       assert.equal(await elsewhere.countGates(), 0);
       const dying = await runs.hold('n');
@@ -51,6 +63,7 @@ export const LOOK_CASES: readonly RunsCase[] = [
       await free('n');
       assert.equal(await index('n'), null);
       await driveMail(app, 'm');
+      assert.equal(await isDue('m'), false);
       assert.deepEqual([(await index('m'))?.status, (await index('m'))?.gates], ['completed', []]);
     },
   },
@@ -71,6 +84,29 @@ export const LOOK_CASES: readonly RunsCase[] = [
       await free('m');
       assert.equal(await isDriven(), false);
       await dying.close();
+    },
+  },
+  {
+    name: 'what the models of a held run say is heard elsewhere while somebody listens, in order and whole',
+    async check({ runs, elsewhere }) {
+      const hear = elsewhere.hear?.bind(elsewhere);
+      await waitingDecision({ runs }, 'm');
+      const held = await runs.hold('m');
+      const { words } = held;
+      // One state file has a process for both.
+      assert.equal(hear === undefined, words === undefined);
+      if (hear !== undefined && words !== undefined) {
+        assert.equal(words.isHeard(), false);
+        const heard: string[] = [];
+        const said = ['one', 'two', 'long '.repeat(5000), 'zwölf'];
+        const end = await hear('m', (text) => void heard.push(Buffer.from(text).toString()));
+        while (!words.isHeard()) await new Promise((resolve) => setTimeout(resolve, 5));
+        for (const text of said) words.say(Buffer.from(text));
+        while (heard.length < said.length) await new Promise((resolve) => setTimeout(resolve, 5));
+        assert.deepEqual(heard, said);
+        end();
+      }
+      await held.close();
     },
   },
   {

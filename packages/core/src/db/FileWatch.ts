@@ -49,6 +49,9 @@ export function tellNews(db: Database): void {
   for (const watch of waitedAt.get(watchKey(db)) ?? []) watch.tell();
 }
 
+/** Whether the file of `db` can be watched, where somebody waits for its news: else the clock alone tells of what others write. */
+export const isWatched = (db: Database): boolean => watches.get(db)?.isBlind !== true;
+
 const watchKey = (db: Database): Key => (db.memory ? db : resolve(db.name));
 
 /**
@@ -66,12 +69,17 @@ class FileWatch {
   #asked = 0;
   #version: number | null = null;
   #isToTell = false;
+  #isBlind = false;
   /** When the next round may be, on the clock of `performance`. */
   #restedAt = 0;
 
   constructor(db: Database) {
     this.#key = watchKey(db);
     this.#dataVersion = prepare<[], number>(db, 'PRAGMA data_version').pluck();
+  }
+
+  get isBlind(): boolean {
+    return this.#isBlind;
   }
 
   listen(listener: () => void): () => void {
@@ -126,8 +134,9 @@ class FileWatch {
       this.#watcher = watch(logOf(this.#key), { persistent: false })
         .on('error', () => this.#disarm())
         .on('change', () => this.#noticed());
+      this.#isBlind = false;
     } catch {
-      // It is tried again by the clock.
+      this.#isBlind = true; // it is tried again by the clock
     }
   }
 

@@ -5,7 +5,7 @@ import { pendingStop, type StopView } from '../engine/drive/stopRequests.ts';
 import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import { type Gate, openGates } from '../engine/gates/Gate.ts';
 import { recordedShape } from '../engine/graph/graphShape.ts';
-import { infoOf } from '../engine/runs/lists.ts';
+import { infoOf, isLeftToDo } from '../engine/runs/lists.ts';
 import type { RunIndex } from '../engine/runs/Runs.ts';
 import type { ListedRun } from '../engine/runs/standing.ts';
 import { DevsError } from '../errors/DevsError.ts';
@@ -341,7 +341,8 @@ const rewindViews = (id: string, { rewinds }: EngineStore): readonly RewindView[
 /** What a list tells of a run that nobody drives, beside what every list has. */
 type ListedStatus = Omit<
   PipelineRunInfo,
-  'id' | 'title' | 'status' | 'reason' | 'isDriven' | 'driver' | 'running' | 'stopping' | 'gates'
+  | ('id' | 'title' | 'status' | 'reason' | 'gates')
+  | ('isDriven' | 'isDue' | 'driver' | 'running' | 'stopping')
 >;
 
 /** What runs of the pipeline have, and others have none of. */
@@ -355,9 +356,10 @@ export function listedStatus(status: PipelineRunInfo): ListedRun & ListedStatus 
     status: ___,
     reason: ____,
     isDriven: _____,
-    driver: ______,
-    running: _______,
-    stopping: ________,
+    isDue: ______,
+    driver: _______,
+    running: ________,
+    stopping: _________,
     gates,
     ...listed
   } = status;
@@ -377,6 +379,7 @@ export function statusListed(
     status,
     reason,
     isDriven: false,
+    isDue: isLeftToDo({ status, reason, wakeSeq: 0, handledSeq: 0 }), // it was told nothing since
     driver: null,
     running: null,
     stopping: null,

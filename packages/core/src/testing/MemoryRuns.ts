@@ -5,6 +5,7 @@ import type { RunInfo } from '../engine/drive/RunResult.ts';
 import { type Gate, gateOf } from '../engine/gates/Gate.ts';
 import { gateEventsAfter } from '../engine/runs/gateEvents.ts';
 import {
+  isLeftToDo,
   labelQueryOf,
   OpenQuestions,
   pageLimit,
@@ -44,6 +45,8 @@ interface MemoryRun {
   readonly createdAt: number;
   readonly signals: RunSignal[];
   readonly listeners: Set<() => void>;
+  /** Who hears what its models say. */
+  readonly hearers: Set<(words: Uint8Array) => void>;
   /** Sessions that were decided by a signal which nobody has taken. */
   readonly decided: Set<string>;
   readonly known: Set<string>;
@@ -121,7 +124,7 @@ export class MemoryRuns implements Runs {
       },
       end: { ...index, until: isDue ? at : null },
       tenant,
-      ...{ signals: [], listeners: new Set(), decided: new Set(), known: new Set() },
+      ...{ signals: [], listeners: new Set(), hearers: new Set(), decided: new Set(), known: new Set() },
       asked: new Set(index.gates.map(({ sessionId }) => sessionId)),
       onNews: () => this.#tellWatching(id),
       keep: (events) => {
@@ -158,6 +161,13 @@ export class MemoryRuns implements Runs {
     };
     this.#watching.add(own);
     return () => void this.#watching.delete(own);
+  }
+
+  async hear(id: string, hear: (words: Uint8Array) => void): Promise<() => void> {
+    const { hearers } = this.#require(id);
+    const own = (words: Uint8Array): void => hear(words);
+    hearers.add(own);
+    return () => void hearers.delete(own);
   }
 
   #tell(run: MemoryRun, signal: RunSignal, seen: number): boolean {
@@ -204,6 +214,7 @@ export class MemoryRuns implements Runs {
       .filter(matches)
       .map(([id, run]) => memoryRunSummary(id, run))
       .filter(({ status, graph }) => statuses.includes(status) && (filter.graph ?? graph) === graph)
+      .filter(({ isDue }) => isDue || filter.due !== true)
       .filter((run) => before === null || isBefore(placeIn(run), before))
       .sort((a, b) => (isBefore(placeIn(a), placeIn(b)) ? 1 : -1));
     const { items, next } = pageOf(found, limit, placeIn);
@@ -274,6 +285,12 @@ class HeldInMemory implements LeasedRun {
   readonly isCopy = true;
   readonly lost: AbortSignal;
   readonly outlet = immediateBarrier(() => this.#arrive());
+  readonly words = {
+    isHeard: (): boolean => this.#run.hearers.size > 0,
+    say: (words: Uint8Array): void => {
+      for (const hear of this.#run.hearers) hear(words);
+    },
+  };
   readonly #run: MemoryRun;
   readonly #questions: OpenQuestions;
   readonly #holder: AbortController;
@@ -358,10 +375,13 @@ function indexOf({ end, holder, changes, listed, signals, handled }: MemoryRun):
 const openOf = ({ end, decided }: MemoryRun): readonly Gate[] =>
   end.gates.filter(({ sessionId }) => !decided.has(sessionId));
 
-function memoryRunSummary(id: string, { end, queue, holder, createdAt, updatedAt }: MemoryRun): RunInfo {
+function memoryRunSummary(id: string, run: MemoryRun): RunInfo {
+  const { end, queue, holder, createdAt, updatedAt, signals, handled } = run;
   const at = (ms: number): string => new Date(ms).toISOString();
+  const isDue = holder !== null || isLeftToDo({ ...end, wakeSeq: signals.length, handledSeq: handled });
   return {
     ...{ id, status: end.status, reason: end.reason, graph: queue.fingerprint, isDriven: holder !== null },
+    isDue,
     ...{ metadata: end.metadata, tags: end.tags, ...(end.owner && { owner: end.owner }) },
     ...{ createdAt: at(createdAt), updatedAt: at(updatedAt), endedAt: null },
   };

@@ -67,8 +67,7 @@ const ALLOWED = {
   'FROM waits WHERE thread_id = @threadId': FEW,
   'FROM json_each(@statuses) AS wanted': FEW,
   'ORDER BY +run.created_at DESC': 'fewer than 1,000 runs whose ids begin alike',
-  'FROM threads AS t JOIN waits AS w': 'runs that wait',
-  'FROM waits AS w JOIN threads AS t': 'runs that wait',
+  'FROM waits AS w INDEXED BY waits_by_due': 'what runs wait for, and runs that can go on',
   'SELECT DISTINCT subject AS id FROM waits': FAMILY,
   'WITH RECURSIVE above': FAMILY,
   'WITH RECURSIVE below': FAMILY,
@@ -97,6 +96,7 @@ const FOUND_BY = {
   'FROM hitl_sessions WHERE id >= @from AND id < @to':
     'INDEX sqlite_autoindex_hitl_sessions_1 (id>? AND id<?)',
   'FROM journal_values WHERE blob_id = @blobId': 'PRIMARY KEY (blob_id=?)',
+  'waits_by_due CROSS JOIN threads AS t ON t.thread_id = w.thread_id WHERE t.status': 'INDEX threads_due',
 } as const;
 
 const ALWAYS_ONE_ROW = 'decision_log_end';

@@ -8,6 +8,7 @@ import {
 import type { Database } from 'better-sqlite3';
 import type { KnownFile, RunFiles } from '../files/RunFiles.ts';
 import type { RunClaim, RunRows } from '../rows/RunRows.ts';
+import type { Words } from '../rows/Words.ts';
 import type { HeldFile } from './HeldFile.ts';
 
 export interface HeldRunParts {
@@ -23,6 +24,8 @@ export interface HeldRunParts {
   readonly taken: number;
   /** Has `tell` called whenever the run may have been told something. Returns the way to end that. */
   readonly onTold: (runId: string, tell: () => void) => () => void;
+  /** What its models say. */
+  readonly words: Words;
   /** Called when it is let go of, settled or not. */
   readonly onClose: () => void;
 }
@@ -44,6 +47,7 @@ export class HeldPostgresRun implements LeasedRun {
   readonly lost: AbortSignal;
   /** Resolves when others may be driven beside it; see {@link HeldFile.shared}. */
   readonly shared: Promise<void>;
+  readonly words: NonNullable<LeasedRun['words']>;
   readonly #parts: HeldRunParts;
   readonly #ends = new Set<() => void>();
   /** Of what was told and given out. */
@@ -54,7 +58,7 @@ export class HeldPostgresRun implements LeasedRun {
   #closing: Promise<void> | null = null;
 
   constructor(parts: HeldRunParts) {
-    const { claim, file, taken } = parts;
+    const { claim, file, taken, words } = parts;
     this.id = claim.runId;
     this.epoch = claim.epoch;
     this.lease = claim.lease;
@@ -65,6 +69,10 @@ export class HeldPostgresRun implements LeasedRun {
     this.slots = claim.slots;
     this.lost = file.lost;
     this.shared = file.shared;
+    this.words = {
+      isHeard: () => words.isHeard(claim.runId),
+      say: (said) => words.say(claim.runId, claim.tenant, said),
+    };
     this.#parts = parts;
     this.#given = taken;
   }

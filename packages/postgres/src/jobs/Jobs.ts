@@ -8,11 +8,17 @@ export interface QueuedRun {
   readonly tenant: string;
   /** The highest is driven first. */
   readonly priority: number;
-  /** Processes that died while they had it, since it made progress: with one, it is driven by a worker that has nothing else. */
+  /** Processes that died while they had it, since it made progress: from {@link SUSPECT_DEATHS} on, it is driven by a worker that has nothing else. */
   readonly deaths: number;
   /** Of a worker, that its file takes: with more than one, an empty worker claims it. */
   readonly slots: number;
 }
+
+/**
+ * With so many deaths a run may be what its drivers died of. One death proves little: a deployment or a kill ends every run of a
+ * process, and they go on side by side.
+ */
+export const SUSPECT_DEATHS = 2;
 
 /** Of a file that takes one slot, bytes: in memory it takes four times as many. */
 export const SLOT_BYTES = 32 * 1024 * 1024;
@@ -21,7 +27,7 @@ export const slotsOf = (fileBytes: number): number => Math.max(1, Math.ceil(file
 
 /** Whether only an empty worker takes it. */
 export const isApart = ({ deaths, slots }: Pick<QueuedRun, 'deaths' | 'slots'>): boolean =>
-  deaths > 0 || slots > 1;
+  deaths >= SUSPECT_DEATHS || slots > 1;
 
 /** With so many deaths a run is given up. */
 export const MAX_DEATHS = 5;

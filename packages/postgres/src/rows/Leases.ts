@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import type { BossJobs, FetchedJob, TenantCaps } from '../jobs/BossJobs.ts';
-import { MAX_DEATHS, MAX_RETRIES, type QueuedRun } from '../jobs/Jobs.ts';
+import { MAX_DEATHS, MAX_RETRIES, type QueuedRun, SUSPECT_DEATHS } from '../jobs/Jobs.ts';
 import { requireTenant } from '../options.ts';
 import { DEAD_AFTER_MS, isDeadSql } from '../server/Owner.ts';
 import type { Tables } from '../server/Tables.ts';
@@ -252,7 +252,7 @@ FROM theirs WHERE r.run_id = theirs.run_id RETURNING ${FREED}, theirs.job_id`,
   ORDER BY run_id FOR UPDATE
 )
 UPDATE ${this.#schema}.runs r SET status = 'running', reason = NULL, given_up = NULL, ended_at = NULL, failures = 0,
-  deaths = least(deaths, 1), updated_at = now()
+  deaths = least(deaths, ${SUSPECT_DEATHS}), updated_at = now()
 FROM letters WHERE r.run_id = letters.run_id RETURNING ${FREED}, r.job_id`,
         [ids],
       );

@@ -10,6 +10,7 @@ interface RunRow {
   readonly reason: string | null;
   readonly fingerprint: string;
   readonly is_driven: boolean;
+  readonly is_due: boolean;
   readonly created_at: Date;
   readonly updated_at: Date;
   readonly ended_at: Date | null;
@@ -159,9 +160,9 @@ function graphCondition(graph: string | null, values: unknown[]): string {
 }
 
 function runRowSummary(row: RunRow): RunInfo {
-  const { run_id: id, status, reason, fingerprint: graph, is_driven: isDriven } = row;
+  const { run_id: id, status, reason, fingerprint: graph, is_driven: isDriven, is_due: isDue } = row;
   return {
-    ...{ id, status, reason, graph, isDriven, ...labelsOfRow(row.labels) },
+    ...{ id, status, reason, graph, isDriven, isDue, ...labelsOfRow(row.labels) },
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
     endedAt: row.ended_at?.toISOString() ?? null,

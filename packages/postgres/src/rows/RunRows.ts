@@ -5,7 +5,7 @@ import type { Runs } from '@devs/core';
 import { ENDED_STATUSES, hasEnded, type NewRun, type RunRelease, type RunSignal } from '@devs/core/internal';
 import type { ClientBase } from 'pg';
 import type { RunFiles } from '../files/RunFiles.ts';
-import { type Jobs, MAX_DEATHS, type QueuedRun, queueName, slotsOf } from '../jobs/Jobs.ts';
+import { type Jobs, MAX_DEATHS, type QueuedRun, queueName, SUSPECT_DEATHS, slotsOf } from '../jobs/Jobs.ts';
 import { isDeadSql, toldChannel } from '../server/Owner.ts';
 import type { ServerClock } from '../server/ServerClock.ts';
 import type { Statement, Tables } from '../server/Tables.ts';
@@ -342,7 +342,7 @@ WITH run AS (
   SELECT *, CASE
     WHEN schema_version > $5 THEN 'newer'
     WHEN owner <> $2 AND NOT coalesce((SELECT ${isDeadSql('w')} FROM ${schema}.workers w WHERE w.worker_id = owner), true) THEN 'busy'
-    WHEN NOT $7 AND (died > 0 OR slots > 1) THEN 'suspect'
+    WHEN NOT $7 AND (died >= ${SUSPECT_DEATHS} OR slots > 1) THEN 'suspect'
     WHEN $4::uuid IS NOT NULL AND (died >= ${MAX_DEATHS} OR given_up IS NOT NULL) THEN 'given up'
   END AS refused
   FROM (

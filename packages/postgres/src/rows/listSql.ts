@@ -34,7 +34,7 @@ function partsOf(statuses: readonly Status[]): readonly string[] {
 
 const rowsSql = (schema: string): string => `
 SELECT run_id, ${STATUS} AS status, reason, fingerprint, created_at, updated_at, ended_at, labels,
-  owner IS NOT NULL AND ${isLiveSql(schema)} AS is_driven
+  owner IS NOT NULL AND ${isLiveSql(schema)} AS is_driven, (${DUE.map((part) => `(${part})`).join(' OR ')}) IS TRUE AS is_due
 FROM ${schema}.runs`;
 
 export const getSql = (schema: string): string => `${rowsSql(schema)} WHERE run_id = $1`;

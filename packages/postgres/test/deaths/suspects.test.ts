@@ -57,7 +57,7 @@ async function aWorker(held: readonly string[]) {
   return { runs, app, worker, holds, begun, began };
 }
 
-const diedOnce = (id: string, deaths = 1): Promise<unknown> =>
+const died = (id: string, deaths: number): Promise<unknown> =>
   cluster.sql('UPDATE devs.runs SET deaths = $2 WHERE run_id = $1', [id, deaths]);
 const ended = async (...ids: readonly string[]): Promise<void> => {
   const sql = `SELECT 1 FROM devs.runs WHERE run_id = ANY ($1) AND status <> 'completed'`;
@@ -66,7 +66,22 @@ const ended = async (...ids: readonly string[]): Promise<void> => {
 const deathsOf = async (id: string): Promise<unknown> =>
   (await cluster.sql('SELECT deaths FROM devs.runs WHERE run_id = $1', [id]))[0]?.['deaths'];
 
-describe('a run that a process has died with', () => {
+test('runs that one process has died with go on side by side, and at once', async () => {
+  const starter = workApp(cluster.runs(), () => Promise.reject(new Error('This process drives nothing.')));
+  await starter.list(); // makes the tables
+  await cluster.sql('ALTER TABLE devs.runs ALTER COLUMN deaths SET DEFAULT 1');
+  const killed = ['killed-1', 'killed-2', 'killed-3'];
+  for (const id of killed) await starter.start(id, { run: id });
+  await cluster.sql('ALTER TABLE devs.runs ALTER COLUMN deaths SET DEFAULT 0');
+  const { worker, holds, began } = await aWorker(killed.map((id) => `${id} first`));
+  // None has made progress when the last of them begins.
+  await Promise.all(killed.map((id) => began(`${id} first`)));
+  holds.keep(...killed.map((id) => `${id} first`));
+  await ended(...killed);
+  await worker.stop();
+}, 60_000);
+
+describe('a run that processes have died with', () => {
   test('is taken after the others, by a worker that makes room for it, and is alone until it has made progress', async () => {
     const starter = workApp(cluster.runs(), () => Promise.reject(new Error('This process drives nothing.')));
     await starter.start('busy', { run: 'busy' });
@@ -77,8 +92,8 @@ describe('a run that a process has died with', () => {
       'later first',
     ]);
     await began('busy first');
-    // Its job is one of before: the row alone says that a process has died with it.
-    await cluster.sql('ALTER TABLE devs.runs ALTER COLUMN deaths SET DEFAULT 1');
+    // Its job is one of before: the row alone says that processes have died with it.
+    await cluster.sql('ALTER TABLE devs.runs ALTER COLUMN deaths SET DEFAULT 2');
     await starter.start('left', { run: 'left' });
     await cluster.sql('ALTER TABLE devs.runs ALTER COLUMN deaths SET DEFAULT 0');
     const { leases } = await runs.driving();
@@ -90,7 +105,7 @@ describe('a run that a process has died with', () => {
     await app.start('later', { run: 'later' });
     await sleep(300);
     expect(begun).not.toContain('later first');
-    expect(await deathsOf('left')).toBe(1);
+    expect(await deathsOf('left')).toBe(2);
     holds.keep('left first');
     await Promise.all([began('left second'), began('later first')]);
     expect(await deathsOf('left')).toBe(0);
@@ -103,7 +118,7 @@ describe('a run that a process has died with', () => {
   test('five times is not driven by a worker whatever it is told, and with care once somebody says so', async () => {
     const starter = workApp(cluster.runs(), () => Promise.reject(new Error('This process drives nothing.')));
     await starter.start('given-up', { run: 'given-up' });
-    await diedOnce('given-up', 5);
+    await died('given-up', 5);
     const { runs, app, worker, begun } = await aWorker([]);
     const job = `SELECT 1 FROM devs_boss.job WHERE data ->> 'runId' = 'given-up'`;
     const noJob = async (): Promise<void> => {
@@ -113,7 +128,7 @@ describe('a run that a process has died with', () => {
     await app.signal('given-up', 'news', null, { by: { kind: 'human', id: 'ada' }, signalId: 's' });
     await noJob();
     expect(begun).toEqual([]);
-    await diedOnce('given-up', 1);
+    await died('given-up', 2);
     const { leases } = await runs.driving();
     expect(await leases.restoreJobs()).toBe(1);
     await ended('given-up');
@@ -125,7 +140,7 @@ describe('a run that a process has died with', () => {
     const begun: string[] = [];
     const app = workApp(cluster.runs(), async (run, node) => void begun.push(`${run} ${node}`));
     await app.start('by-hand', { run: 'by-hand' });
-    await diedOnce('by-hand', 5);
+    await died('by-hand', 5);
     expect(await app.run('by-hand', undefined, { throwOnFailure: false })).toMatchObject({
       status: 'dead_letter',
       reason: '5 processes died while executing it, without progress',

@@ -1,7 +1,7 @@
 import type { Principal } from '@devs/core';
 import { durable } from '@devs/core/langgraph';
 import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
-import { test as base, expect } from 'vitest';
+import { test as base, expect, vi } from 'vitest';
 import { makeStateFile, test as withFile } from '../../../core/test/support/fixtures.ts';
 import type { Authorize } from '../access/Access.ts';
 import { createServer, type ServerHandler, type ServerOptions } from '../createServer.ts';
@@ -22,6 +22,7 @@ const OWN: Authorize = ({ kind, id }, _action, run) => run === null || run.owner
 
 interface Api {
   readonly handler: ServerHandler;
+  readonly apps: ServerOptions['apps'];
   /** Asks as somebody, and reads the JSON of the answer. */
   ask(
     method: string,
@@ -53,7 +54,7 @@ const test = withFile.extend<Fixtures>({
       };
       const handler = createServer({ apps, identify, authorize: OWN, hosts: [HOST], work: true, ...options });
       handlers.push(handler);
-      return { handler, ask: askWith(handler) };
+      return { handler, apps, ask: askWith(handler) };
     });
     for (const handler of handlers) await handler.close();
     for (const app of Object.values(apps)) app.close();
@@ -135,6 +136,7 @@ test('what is not offered is 501 with a sentence, before anything is recorded', 
   const echo = { assistant_id: 'echo', input: { topic: 'a' } };
   const refused: readonly (readonly [string, string, object?])[] = [
     ['GET', '/threads/t/stream/events'],
+    ['POST', '/threads/t/stream/events', { channels: ['values', 'tasks'] }],
     ['POST', '/runs/batch', [] as object],
     ['POST', '/assistants', {}],
     ['POST', '/threads/t/copy', {}],
@@ -152,6 +154,10 @@ test('what is not offered is 501 with a sentence, before anything is recorded', 
       body: { code: 'NOT_OFFERED', message: expect.stringMatching(/\.$/) },
     });
   }
+  const inject = { id: 1, method: 'input.inject', params: { namespace: [], message: { content: 'hi' } } };
+  expect((await ask('POST', '/threads/t/commands', inject)).body).toMatchObject({
+    ...{ type: 'error', id: 1, error: 'not_supported', message: expect.stringMatching(/\.$/) },
+  });
   expect((await ask('POST', '/threads/search', {})).body).toEqual([]);
   expect((await ask('GET', '/nowhere')).status).toBe(404);
 });
@@ -219,6 +225,20 @@ test('threads are found by metadata, status and assistant, by their owner alone,
   expect(await ids({}, 'bob')).toEqual(['of-bob']);
   expect((await ask('POST', '/threads/count', { status: 'idle' })).body).toBe(3);
   expect((await ask('POST', '/threads', { thread_id: 'of-bob', if_exists: 'do_nothing' })).status).toBe(409);
+});
+
+test('the threads of all apps of a file are found by one list of it', async ({ start }) => {
+  const { ask, apps } = start();
+  for (const graph_id of ['echo', 'ask', 'echo'])
+    await ask('POST', '/threads', { metadata: { graph_id, user: 'u1' } });
+  const lists = Object.values(apps).map((app) => vi.spyOn(app, 'list'));
+  const { body } = await ask('POST', '/threads/search', { metadata: { user: 'u1' } });
+  expect((body as { metadata: { graph_id: string } }[]).map(({ metadata }) => metadata.graph_id)).toEqual([
+    'echo',
+    'ask',
+    'echo',
+  ]);
+  expect(lists.flatMap(({ mock }) => mock.calls)).toHaveLength(1);
 });
 
 test('an answer in a verdict is a filter, and a new thread gets its fields', async ({ start }) => {

@@ -14,12 +14,16 @@ const GRAPH = 'graph_id';
 /** The registered apps, by name, and the threads in them. */
 export class Assistants {
   readonly all: readonly Assistant[];
+  /** One app of each file, and of each storage with a file per run: it finds the runs of all apps that are there. */
+  readonly finders: readonly ServedApp[];
   /** Since when the server runs: ISO 8601, UTC. */
   readonly since: string;
 
   /** @throws TypeError without an app. */
   constructor(apps: Readonly<Record<string, ServedApp>>, since: Date = new Date()) {
     this.all = Object.entries(apps).map(([name, app]) => ({ name, app }));
+    const inOrder = this.all.map(({ app }) => app);
+    this.finders = inOrder.filter((app, at) => inOrder.findIndex((other) => isSamePlace(app, other)) === at);
     this.since = since.toISOString();
     if (this.all.length === 0) throw new TypeError('createServer: `apps` must have at least one app.');
     const shared = this.all.find(
@@ -52,7 +56,7 @@ export class Assistants {
 
   /** The thread of an id, wherever it is. */
   async locate(id: string): Promise<Located | null> {
-    for (const { app } of this.all) {
+    for (const app of this.finders) {
       const run = await app.get(id);
       if (run !== null) return { run, assistant: this.ownerOf(run, app) };
     }
@@ -68,5 +72,9 @@ export class Assistants {
     );
   }
 }
+
+/** Whether two apps find the same runs. An app over a file in memory finds its own. */
+export const isSamePlace = (a: ServedApp, b: ServedApp): boolean =>
+  a === b || (a.runs !== null && a.runs === b.runs) || sharesFile(a, b);
 
 const sharesFile = (a: ServedApp, b: ServedApp): boolean => a !== b && a.file !== null && a.file === b.file;

@@ -113,7 +113,8 @@ export class ThreadEvents {
     const { ns: namespace } = event;
     if (event.mode === 'custom') return [{ method: 'custom', namespace, data: customData(event.data) }];
     if (event.mode === 'values') {
-      return [...this.#messages.finish(namespace), { method: 'values', namespace, data: event.data ?? {} }];
+      const values = { method: 'values', namespace, data: event.data ?? {} };
+      return [...this.#messages.finish(namespace), ...checkpointOf(event), values];
     }
     return Object.entries(event.data).flatMap(([node, values]) => [
       ...this.#messages.finish(namespace, node),
@@ -171,6 +172,17 @@ export class ThreadEvents {
     const data = { event, graph_name: this.#graph, ...(error !== undefined && { error }) };
     return { method: 'lifecycle', namespace: ROOT, data, id: `synth:${this.#run}:${event}:${key}` };
   }
+}
+
+/** Sent before the values: clients read from it where a message can be edited. */
+function checkpointOf({
+  ns,
+  checkpoint,
+}: Extract<StreamEvent, { mode: 'values' }>): readonly UnplacedEvent[] {
+  if (checkpoint === undefined) return [];
+  const { parentId, ...at } = checkpoint;
+  const data = { ...at, ...(parentId !== undefined && { parent_id: parentId }) };
+  return [{ method: 'checkpoints', namespace: ns, data }];
 }
 
 const isObject = (value: unknown): value is object =>

@@ -3,6 +3,7 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import type { Access } from '../access/Access.ts';
 import type { Located } from '../apps/Assistants.ts';
+import { notOffered } from '../http/ApiError.ts';
 import { eventStream, type SentEvent } from '../http/eventStream.ts';
 import { json } from '../http/serialize.ts';
 import { type Asking, bodyOf, type Env, pathId, type Served } from '../Served.ts';
@@ -33,6 +34,8 @@ export function protocolRoutes(served: Served): Hono<Env> {
 async function streamEvents(c: Asking, served: Served): Promise<Response> {
   const thread = pathId(c, 'thread_id');
   const { channels, namespaces, depth, since } = bodyOf(c, filterBody);
+  if (channels.includes('tasks'))
+    throw notOffered('The channel `tasks` is not offered: tasks are not recorded one by one. Use `updates`.');
   const filter: EventFilter = {
     channels: new Set(channels),
     namespaces: namespaces ?? undefined,

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { StreamEvent } from '@devs/core/langgraph';
 import type { ServedApp } from '../apps/ServedApp.ts';
 import { readEach } from '../runs/readEach.ts';
 import { begunTurns, rests, type Turn, turnId } from '../runs/standing.ts';
@@ -13,10 +14,11 @@ export interface ReadThread {
 }
 
 const MODES = ['updates', 'values', 'custom', 'messages'] as const;
-/** How often a thread is looked at that has asked, until it rests, ms. */
+/** Before a thread is looked at that has asked, until it rests, ms; twice as long each time that nothing is new of it. */
 const LOOK_AT_ONCE_MS = 10;
-/** How often a thread that waits for an answer is looked at, ms. */
+/** The same for one that waits for an answer, ms. */
 const LOOK_SOON_MS = 50;
+const LOOK_LATE_MS = 500;
 const LOOK_EVERY_MS = 1_000;
 
 /** Yields the events that a subscription wants, over all turns, until `signal` is aborted. */
@@ -41,12 +43,14 @@ export async function* readThread(
     const isKnown = filter.since !== undefined && seq <= filter.since;
     return isKnown ? [] : group.filter((event) => matches(filter, event));
   };
-  for await (const event of readEach(stream, () => lookMs(events))) {
+  const looks = new Looks(place, events);
+  for await (const event of readEach(stream, () => looks.ms)) {
     if (event === 'quiet') {
-      yield* standing(events, place);
+      if (await looks.isNew()) yield* standing(events, place);
       continue;
     }
-    const open = event.mode === 'gate' || events.asks ? await openSessions(app, thread) : NONE;
+    looks.begin();
+    const open = await openAt(event);
     if (events.asks) yield wanted(events.answered(open), Number.POSITIVE_INFINITY);
     const seq = 'seq' in event ? event.seq : Number.POSITIVE_INFINITY;
     const group = events.groupOf(event, open);
@@ -55,8 +59,11 @@ export async function* readThread(
     yield wanted(isAtRest ? [...group, ...events.waits()] : group, seq);
   }
 
+  async function openAt({ mode }: StreamEvent): Promise<ReadonlySet<string>> {
+    return mode === 'gate' || events.asks ? openSessions(app, thread) : NONE;
+  }
+
   async function* standing(told: ThreadEvents, at: ReadThread): AsyncGenerator<EventGroup, void> {
-    if (!told.asks && !told.isRunning) return;
     yield wanted(told.answered(await openSessions(at.app, at.thread)), Number.POSITIVE_INFINITY);
     if (await waitsNow(at, told.last)) yield wanted(told.waits(), Number.POSITIVE_INFINITY);
   }
@@ -90,9 +97,45 @@ async function restsSoon(place: ReadThread, last: number, signal: AbortSignal): 
   return false;
 }
 
-function lookMs({ asks, isRunning }: ThreadEvents): number {
-  if (!asks) return LOOK_EVERY_MS;
-  return isRunning ? LOOK_AT_ONCE_MS : LOOK_SOON_MS;
+/** Looks at a thread that says nothing: rarer each time that nothing is new of it. */
+class Looks {
+  readonly #place: ReadThread;
+  readonly #events: ThreadEvents;
+  /** Those that have found nothing new. */
+  #vain = 0;
+  #known = '';
+
+  constructor(place: ReadThread, events: ThreadEvents) {
+    this.#place = place;
+    this.#events = events;
+  }
+
+  /** Until the next one. */
+  get ms(): number {
+    const { asks, isRunning } = this.#events;
+    if (!asks) return LOOK_EVERY_MS;
+    return Math.min((isRunning ? LOOK_AT_ONCE_MS : LOOK_SOON_MS) * 2 ** this.#vain, LOOK_LATE_MS);
+  }
+
+  begin(): void {
+    this.#vain = 0;
+  }
+
+  async isNew(): Promise<boolean> {
+    const { asks, isRunning } = this.#events;
+    const stamp = asks || isRunning ? await this.#stamp() : this.#known;
+    const isNew = stamp !== this.#known;
+    this.#vain = isNew ? 0 : this.#vain + 1;
+    this.#known = stamp;
+    return isNew;
+  }
+
+  /** Becomes another one with everything that a look could find. A decision makes a run due. */
+  async #stamp(): Promise<string> {
+    const run = await this.#place.app.get(this.#place.thread);
+    if (run === null) return '';
+    return [run.status, run.updatedAt, run.isDue, run.isDriven, this.#events.last].join(' ');
+  }
 }
 
 /** A new client receives the events of the last two runs. The state has the rest. */

@@ -17,10 +17,10 @@ export interface ReadModes {
   readonly subgraphs: boolean;
 }
 
-/** How often a quiet run is looked at: it may have been paused, without an event, ms. */
-const LOOK_EVERY_MS = 1_000;
-/** The same while it may ask for an answer, ms. */
+/** Before a quiet run is looked at that may ask for an answer, ms; twice as long each time. */
 const LOOK_SOON_MS = 25;
+/** How often a quiet run is looked at at least: it may have been paused, without an event, ms. */
+const LOOK_EVERY_MS = 1_000;
 
 /** Yields the events of a run until it has ended or waits for somebody, or `signal` is aborted. */
 export async function* readRun(
@@ -36,14 +36,19 @@ export async function* readRun(
     signal: AbortSignal.any([signal, stop.signal]),
   });
   let last = after ?? 0;
-  let mayAsk = true;
+  let asks = false;
+  let lookMs = LOOK_SOON_MS;
   try {
-    for await (const event of readEach(events, () => (mayAsk ? LOOK_SOON_MS : LOOK_EVERY_MS))) {
+    for await (const event of readEach(events, () => lookMs)) {
       const isOver = event === 'quiet' && (await isAtEnd({ app, thread, run, after: last }));
       if (isOver) return;
-      if (event === 'quiet') continue;
+      if (event === 'quiet') {
+        lookMs = Math.min(lookMs * 2, LOOK_EVERY_MS);
+        continue;
+      }
+      asks ||= event.mode === 'gate';
+      if ('seq' in event) lookMs = asks ? LOOK_SOON_MS : LOOK_EVERY_MS;
       if ('seq' in event) last = event.seq;
-      mayAsk = event.mode === 'gate' || (mayAsk && !('seq' in event));
       yield event;
     }
   } finally {

@@ -60,18 +60,7 @@ export async function isSettled(app: ServedApp, thread: string, run: string): Pr
 export async function rests(app: ServedApp, thread: string, status: Turn['status']): Promise<boolean> {
   if (status === 'created' || status === 'running') return false;
   if (status !== 'waiting' && status !== 'paused') return true;
-  if (await isDue(app, thread)) return false;
-  const info = await app.get(thread);
-  if (info?.isDriven === true) return false;
+  const run = await app.get(thread);
+  if (run?.isDue === true || run?.isDriven === true) return false;
   return status === 'paused' || (await app.gates(thread)).length > 0;
-}
-
-/** Whether a worker would take it. */
-async function isDue(app: ServedApp, thread: string): Promise<boolean> {
-  for (let after: string | undefined; ; ) {
-    const page = await app.list({ idPrefix: thread, due: true, ...(after !== undefined && { after }) });
-    if (page.runs.some(({ id }) => id === thread)) return true;
-    if (page.next === null) return false;
-    after = page.next;
-  }
 }

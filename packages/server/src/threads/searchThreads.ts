@@ -1,7 +1,7 @@
 import type { RunInfo } from '@devs/core/langgraph';
 import { z } from 'zod';
 import type { Access, OwnerFields } from '../access/Access.ts';
-import type { Assistants, Located } from '../apps/Assistants.ts';
+import { type Assistants, isSamePlace, type Located } from '../apps/Assistants.ts';
 import type { Assistant, ServedApp } from '../apps/ServedApp.ts';
 import { type ThreadStatus, threadStatusOf } from '../runs/standing.ts';
 
@@ -47,24 +47,24 @@ export async function countThreads(search: Search): Promise<number> {
   return (await findThreads(search, MOST_SORTED)).length;
 }
 
-/** The newest threads that match, of every app. */
+/** The newest threads that match, of every app. One file has the runs of all its apps. */
 async function findThreads({ body, access, assistants }: Search, most: number): Promise<readonly Located[]> {
   const owner = await access.demand('threads:search');
   const found: Located[] = [];
-  for (const assistant of assistants.all) {
-    const runs = body.ids ? byIds(assistant.app, body.ids) : listed(assistant.app, body, owner);
+  for (const finder of assistants.finders) {
+    const runs = body.ids ? byIds(finder, body.ids) : listed(finder, body, owner);
     let count = 0;
     for await (const run of runs) {
-      // One file has the runs of all its apps: each is of one assistant.
-      if (count >= most || assistants.ownerOf(run, assistant.app) !== assistant) continue;
+      const assistant = assistants.ownerOf(run, finder);
+      if (!isSamePlace(assistant.app, finder)) continue; // its own app finds it
       if (!(await isFound(run, { body, access, owner, assistant }))) continue;
       found.push({ run, assistant });
       count += 1;
       if (count >= most) break;
     }
   }
-  const newest = found.sort((a, b) => (a.run.createdAt < b.run.createdAt ? 1 : -1));
-  return assistants.all.length === 1 ? found : newest.slice(0, most);
+  if (assistants.finders.length === 1 && !body.ids) return found;
+  return found.sort((a, b) => (a.run.createdAt < b.run.createdAt ? 1 : -1)).slice(0, most);
 }
 
 async function* byIds(app: ServedApp, ids: readonly string[]): AsyncGenerator<RunInfo, void> {

@@ -2,7 +2,7 @@ import { unstable_createLangGraphStream, useLangGraphMessages } from '@assistant
 import type { BaseMessage } from '@langchain/core/messages';
 import { Client, type Message } from '@langchain/langgraph-sdk';
 import { useStream } from '@langchain/langgraph-sdk/react';
-import { useStream as useThreadStream } from '@langchain/react';
+import { useMessageMetadata, useStream as useThreadStream } from '@langchain/react';
 import { describe, expect, vi } from 'vitest';
 import { QUESTION } from '../programs/graphs.ts';
 import { test } from '../support/fixtures.ts';
@@ -130,11 +130,18 @@ describe('useStream of @langchain/react', () => {
     expect(served.calls).toEqual(['model']);
   });
 
-  test('goes on over turns, word by word', async ({ served, onTestFinished }) => {
+  test('goes on over turns, word by word, and knows where a message can be edited', async ({
+    served,
+    onTestFinished,
+  }) => {
     const seen = new Set<string>();
+    let editedAt: string | undefined;
     const page = await mount(() => {
       const stream = useThreadStream<Post>({ apiUrl: served.url, assistantId: 'chat' });
       for (const { type, text } of stream.messages) if (type === 'ai') seen.add(text);
+      // The checkpoint before the first one with the message; this release of the client puts later ones in its place.
+      const at = useMessageMetadata(stream, stream.messages[2]?.id);
+      editedAt ??= at?.parentCheckpointId;
       return stream;
     });
     onTestFinished(page.unmount);
@@ -152,6 +159,11 @@ describe('useStream of @langchain/react', () => {
       (text) => isPartOf(text, 'hello to you') || isPartOf(text, 'hello once more'),
     );
     expect(parts).not.toEqual([]);
+
+    // The checkpoint that takes the second message in.
+    const at = { checkpointId: editedAt ?? '' };
+    const { values, next } = await served.apps.chat.getState(page.now.threadId ?? '', at);
+    expect([values.messages.length, next]).toEqual([2, ['__start__']]);
   });
 });
 

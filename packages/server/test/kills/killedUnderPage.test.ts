@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from '@langchain/langgraph-sdk';
 import { useStream } from '@langchain/langgraph-sdk/react';
 import { describe, expect, type TestContext } from 'vitest';
 import { howMany } from '../../../core/test/support/howMany.ts';
@@ -39,6 +40,7 @@ async function watch(apiUrl: string, kills: number, killOne: KillOne): Promise<W
   const told: number[] = [];
   const pauses: number[] = [];
   let killedAt: number | null = null;
+  let thread = '';
   const onCustomEvent = (data: unknown): void => {
     told.push((data as { readonly at: number }).at);
     if (killedAt !== null) pauses.push(performance.now() - killedAt);
@@ -47,6 +49,9 @@ async function watch(apiUrl: string, kills: number, killOne: KillOne): Promise<W
   const page = await mount(() => {
     const stream = useStream<{ steps: number; at: number }>({
       ...{ apiUrl, assistantId: 'walk', onCustomEvent, onError: () => {} },
+      onThreadId: (id) => {
+        thread = id;
+      },
     });
     // What a page does not show, it does not get.
     return { stream, at: stream.values.at, isLoading: stream.isLoading };
@@ -63,7 +68,20 @@ async function watch(apiUrl: string, kills: number, killOne: KillOne): Promise<W
   await page.until(({ isLoading }) => !isLoading && told.length >= STEPS, 'the end');
   await page.until(({ at }) => at === STEPS, 'the last values');
   page.unmount();
+  await assertWhole(apiUrl, thread);
   return { told, pauses };
+}
+
+/** Read again from its beginning, the stream has every event of the run once, under positions without a gap. */
+async function assertWhole(apiUrl: string, thread: string): Promise<void> {
+  const client = new Client({ apiUrl, apiKey: 'key' });
+  const [run] = await client.runs.list(thread);
+  const path = `${apiUrl}/threads/${thread}/runs/${run?.run_id}/stream?stream_mode=values,updates,custom`;
+  const text = await (await fetch(path, { headers: { 'last-event-id': '-1' } })).text();
+  const ids = [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+  expect(ids).toEqual(ids.map((_, at) => (ids[0] ?? 0) + at));
+  // Each step has an update, values and an event of its own.
+  expect(ids.length).toBeGreaterThanOrEqual(3 * STEPS);
 }
 
 const ALL = Array.from({ length: STEPS }, (_, at) => at);

@@ -7,7 +7,8 @@ import { durable } from '@devs/core/langgraph';
 import { postgres } from '@devs/postgres';
 import { serve } from '@hono/node-server';
 import { createServer, type ServerHandler } from '../../src/createServer.ts';
-import { chatGraph, echoGraph, postGraph, publishGraph, walkGraph } from './graphs.ts';
+import { chatGraph, echoGraph, postGraph } from './graphs.ts';
+import { publishGraph, walkGraph } from './steppedGraphs.ts';
 
 const [, , state = '', role = 'both', port = '0', world = '', mode = 'walk', ms = '0'] = process.argv;
 const call = (what: string): void => appendFileSync(world, `${what}\n`);

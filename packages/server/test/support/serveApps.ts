@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Principal } from '@devs/core';
 import { durable } from '@devs/core/langgraph';
 import { serve } from '@hono/node-server';
+import { makeStateFile } from '../../../core/test/support/fixtures.ts';
 import { createServer, type ServerHandler, type ServerOptions } from '../../src/createServer.ts';
 import { type Call, chatGraph, echoGraph, mailAgent, postGraph, stepsGraph } from '../programs/graphs.ts';
 
@@ -37,7 +38,9 @@ export function appsOf(file: string, call: Call) {
 /** Serves the programs of the tests on a free port of this machine, and drives their runs. */
 export async function serveApps(dir: string, options: Partial<ServerOptions> = {}): Promise<Served> {
   const calls: string[] = [];
-  const apps = appsOf(join(dir, 'state.sqlite'), (what) => calls.push(what));
+  const file = join(dir, 'state.sqlite');
+  makeStateFile(file);
+  const apps = appsOf(file, (what) => calls.push(what));
   let handle: ServerHandler | undefined;
   const { server, port } = await listen(async (request) => {
     if (handle === undefined) throw new Error('Asked before it was ready.');

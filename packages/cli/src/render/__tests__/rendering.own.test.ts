@@ -60,6 +60,7 @@ const status: PipelineRunInfo = {
   metadata: {},
   tags: [],
   isDriven: false,
+  isDue: true,
   createdAt: '2026-01-02T03:04:05.000Z',
   endedAt: null,
   reason: null,

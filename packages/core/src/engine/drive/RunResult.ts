@@ -124,6 +124,8 @@ export interface RunInfo extends RunLabels {
   readonly graph: string;
   /** Whether a live process runs it. False for a `running` run whose process died. */
   readonly isDriven: boolean;
+  /** Whether it would continue if a process ran it, as `list({ due: true })` finds it. A timer does not count. */
+  readonly isDue: boolean;
   readonly createdAt: string;
   readonly updatedAt: string;
   /** `null` until it has ended. */

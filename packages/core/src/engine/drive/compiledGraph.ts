@@ -1,10 +1,11 @@
 // The driver's calls of a compiled LangGraph graph: config, stream, separation from other calls. Reads its state.
 
-import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
+import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import type { Lease } from '../../state/threads/threadRecords.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import { engineFaultOf } from '../execution/EngineFaults.ts';
 import type { DrivenConfig, EngineGraph } from '../graph/EngineGraph.ts';
+import { placeOfCheckpoint, type StateAt } from '../stream/checkpointPlace.ts';
 import type { RunStreams } from '../stream/RunStreams.ts';
 
 /** A call of a run's graph. */
@@ -96,6 +97,24 @@ export function outputOf<Output>(graph: unknown, values: unknown): Output | null
 interface ReadValues<State> {
   readonly values: State;
   readonly metadata?: unknown;
+}
+
+interface ReadSnapshot extends ReadValues<unknown> {
+  readonly metadata?: CheckpointTuple['metadata'];
+  readonly parentConfig?: CheckpointTuple['parentConfig'];
+}
+
+/** A graph's values at a checkpoint of a run, and its place; `null` if there is no such checkpoint. */
+export async function readStateAt(
+  graph: unknown,
+  runId: string,
+  checkpointId: string,
+): Promise<StateAt | null> {
+  const at = { thread_id: runId, checkpoint_id: checkpointId };
+  const readable = graph as ReadableGraph<ReadSnapshot>;
+  const { values, ...found } = await outsideGraphs(() => readable.getState({ configurable: at }));
+  if (found.metadata === undefined) return null;
+  return { values, checkpoint: placeOfCheckpoint(checkpointId, found) };
 }
 
 /** Its values at a checkpoint of a run; `null` if there is no such checkpoint. */

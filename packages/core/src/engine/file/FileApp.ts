@@ -16,7 +16,7 @@ import {
   type RecordUpdate,
   rewindTo,
 } from '../change/updateRun.ts';
-import { outputOf, readState, readValues, readValuesAt } from '../drive/compiledGraph.ts';
+import { outputOf, readState, readStateAt, readValues, readValuesAt } from '../drive/compiledGraph.ts';
 import {
   type DriveOptions,
   type DueRuns,
@@ -304,8 +304,8 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
       input === null
         ? null
         : async (call: RunOptions) => ended(await this.run(id, input, { ...options, ...call }));
-    const valuesAt: StreamParts['valuesAt'] = (...at) => readValuesAt(this.graph, ...at);
-    return streamRun(id, options, execute, { ...this.engine, valuesAt });
+    const stateAt: StreamParts['stateAt'] = (...at) => readStateAt(this.graph, ...at);
+    return streamRun(id, options, execute, { ...this.engine, stateAt });
   }
 
   /** All values of the graph at the latest checkpoint, private channels included; `null` before the first. */

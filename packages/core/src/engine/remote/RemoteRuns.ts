@@ -3,8 +3,8 @@ import { EventBus } from '../../events/events.ts';
 import { withOwnSignal } from '../../events/onAbort.ts';
 import { extractRun } from '../../state/moving/movedRun.ts';
 import { awaitsInput, hasEnded } from '../../state/threads/threadRecords.ts';
-import { readValuesAt } from '../drive/compiledGraph.ts';
 import type { NewRunLabels } from '../drive/givenLabels.ts';
+import { readStateAt } from '../drive/compiledGraph.ts';
 import { nullIfBusy } from '../drive/lease.ts';
 import {
   isOver,
@@ -35,6 +35,7 @@ import type { LeasedRun, QueueOptions, RunDriver, RunQueue, RunRelease, Runs } f
 import { releaseOf, runIndexOf } from '../runs/standing.ts';
 import { notKept, type StreamEvent } from '../stream/StreamEvent.ts';
 import { startedRunBytes } from '../start/startedRun.ts';
+import { HeardTokens, SentTokens } from '../stream/sentTokens.ts';
 import {
   type ReadOptions,
   type StreamOptions,
@@ -206,7 +207,9 @@ export class RemoteRuns<Graph, State, Update, Output> extends RunAccess<Graph, S
 
   /** Events of a run that others execute. */
   streamThere(id: string, options: StreamOptions & ExecuteOptions): AsyncGenerator<StreamEvent, void> {
-    return streamThere(id, options, () => this.follow(id, 'recorded'));
+    const runs = this.#runs;
+    const hear = runs.hear === undefined ? null : runs.hear.bind(runs, id);
+    return streamThere(id, options, { follow: () => this.follow(id, 'recorded'), hear });
   }
 
   async fork(id: string, fork: ForkOptions, place: QueueOptions): Promise<ForkResult> {
@@ -254,7 +257,8 @@ export class RemoteRuns<Graph, State, Update, Output> extends RunAccess<Graph, S
   async drive(held: LeasedRun, { drain, signal }: Parameters<RunDriver['drive']>[1]): Promise<RunRelease> {
     const opened = new LeasedApp(held, this.#plan);
     const { file } = opened;
-    await opened.drive((told) => file.drive(held.id, { drain, signal, ...told }));
+    const silent = sendTokens(held, file);
+    await opened.drive((told) => file.drive(held.id, { drain, signal, ...told })).finally(silent);
     return standingOf(held.id, file, this.#queue);
   }
 }
@@ -310,32 +314,80 @@ function* unlessAborted<Event>(events: readonly Event[], isAborted: () => boolea
   }
 }
 
+/** Sends what the models of a held run say to those who read the run elsewhere, until the returned function is called. */
+function sendTokens<Graph, State, Update, Output>(
+  { id, epoch, words }: LeasedRun,
+  { engine: { streams } }: FileApp<Graph, State, Update, Output>,
+): () => void {
+  if (words === undefined) return () => undefined;
+  return streams.tellTokens(id, new SentTokens(words, { epoch, lastSeq: () => streams.store.lastSeq(id) }));
+}
+
+/** Where a run is that others drive. */
+interface RunElsewhere<File> {
+  readonly follow: () => Promise<FollowedFile<File>>;
+  /** What its models say; `null` where nothing of it gets through. */
+  readonly hear: ((hear: (words: Uint8Array) => void) => Promise<() => void>) | null;
+}
+
 /** What a run has streamed that others drive, as it arrives, until the run has ended or `signal` is aborted. */
 async function* streamThere<Graph, State, Update, Output>(
   id: string,
   { signal, ...options }: ReadOptions & { readonly signal?: AbortSignal | undefined },
-  follow: () => Promise<FollowedFile<FileApp<Graph, State, Update, Output>>>,
+  { follow, hear }: RunElsewhere<FileApp<Graph, State, Update, Output>>,
 ): AsyncGenerator<StreamEvent, void> {
   const followed = await follow();
+  let deafen = (): void => {};
+  try {
+    const heard = await listening(options, hear, () => followed.wake());
+    deafen = heard.deafen;
+    yield* followThere(id, { signal, ...options }, followed, heard.tokens);
+  } finally {
+    deafen();
+    followed.close();
+  }
+}
+
+async function* followThere<Graph, State, Update, Output>(
+  id: string,
+  { signal, ...options }: ReadOptions & { readonly signal?: AbortSignal | undefined },
+  followed: FollowedFile<FileApp<Graph, State, Update, Output>>,
+  tokens: HeardTokens,
+): AsyncGenerator<StreamEvent, void> {
   let { after } = options;
   const isAborted = (): boolean => signal?.aborted === true;
   const read = async ({ graph, engine }: FileApp<Graph, State, Update, Output>) => {
     const asked = { ...options, ...(after !== undefined && { after }) };
-    const valuesAt: StreamParts['valuesAt'] = (...at) => readValuesAt(graph, ...at);
-    return streamedSoFar(id, asked, { ...engine, valuesAt });
+    const stateAt: StreamParts['stateAt'] = (...at) => readStateAt(graph, ...at);
+    return streamedSoFar(id, asked, { ...engine, stateAt }, tokens);
   };
-  try {
-    while (!isAborted()) {
-      const seen = await followed.look(read);
-      yield* unlessAborted(seen?.events ?? [], isAborted);
-      if (seen?.isMore === true) {
-        after = seen.last;
-        followed.forget();
-      } else if (seen?.isOver !== true) await followed.next(signal);
-      else if (seen.last > 0 || options.overTurns === true || options.turn !== undefined) return;
-      else throw notKept(id, 'not recorded', {});
+  while (!isAborted()) {
+    const seen = followed.isNews() ? await followed.look(read) : null;
+    yield* unlessAborted(seen?.events ?? [], isAborted);
+    after = seen?.last ?? after;
+    if (seen?.isMore === true) {
+      followed.forget();
+      continue;
     }
-  } finally {
-    followed.close();
+    yield* unlessAborted(tokens.upTo(after ?? 0), isAborted);
+    if (seen?.isOver === true) return assertRecorded(id, seen.last, options);
+    await followed.next(signal);
   }
+}
+
+/** A run that has ended without an event was not recorded. */
+function assertRecorded(id: string, last: number, { overTurns = false, turn }: ReadOptions): void {
+  if (last === 0 && !overTurns && turn === undefined) throw notKept(id, 'not recorded', {});
+}
+
+/** Begins to hear what models say, where that is asked for and gets through. */
+async function listening(
+  { streamMode = [], subgraphs = false, after: from = 0 }: ReadOptions,
+  hear: RunElsewhere<unknown>['hear'],
+  wake: () => void,
+): Promise<{ readonly tokens: HeardTokens; readonly deafen: () => void }> {
+  const tokens = new HeardTokens({ subgraphs, from }, wake);
+  const isAsked = hear !== null && [streamMode].flat().includes('messages');
+  const deafen = isAsked ? await hear((words) => tokens.hear(words)) : (): void => {};
+  return { tokens, deafen };
 }

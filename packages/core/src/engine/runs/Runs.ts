@@ -11,6 +11,7 @@ import type { SignalOptions, TurnBehind } from '../drive/signals.ts';
 import type { StopRequest } from '../drive/stopRequests.ts';
 import type { Gate, SentAnswer } from '../gates/Gate.ts';
 import type { Principal } from '../gates/principals.ts';
+import type { SentWords } from '../stream/sentTokens.ts';
 
 /** Selects a page of a long list. */
 export interface PageRequest {
@@ -220,6 +221,8 @@ export interface LeasedRun {
   signals(): Promise<readonly RunSignal[]>;
   /** Says that it was told something. Returns the way to end that. */
   onSignal(tell: () => void): () => void;
+  /** What its models say, for those who listen by {@link Runs.hear}; absent where nothing of it gets through. */
+  readonly words?: SentWords;
   /**
    * Lets go of the run as it stands, once all that is committed has arrived; `again` where it was told something that was not
    * given out by {@link signals}, and then it is held on. Its open questions are those of `end`, from then on.
@@ -273,6 +276,14 @@ export interface Runs {
    * @throws DevsError `THREAD_NOT_FOUND`; `THREAD_BUSY` while a live process has it; `SCHEMA_TOO_NEW`; `STATE_IO`.
    */
   hold(id: string): Promise<LeasedRun>;
+  /**
+   * Calls `hear` with what the holder of a run says by its `words` from now on. Nothing of it is recorded, and some of it may
+   * be lost. Absent where nothing of it gets through.
+   *
+   * @returns A function that ends it.
+   * @throws DevsError `STATE_IO` if the runs cannot be reached.
+   */
+  hear?(id: string, hear: (words: Uint8Array) => void): Promise<() => void>;
   list(filter?: RunFilter): Promise<RunPage>;
   /** Returns one run as `list` does, without opening its file; `null` for an unknown id. */
   get(id: string): Promise<RunInfo | null>;

@@ -27,8 +27,12 @@ interface FollowedPlace<File> {
 export interface FollowedFile<File> {
   /** `null` if the file is as at the last look. @throws DevsError `THREAD_NOT_FOUND`, `STATE_IO` */
   look<T>(use: (file: File) => Promise<T>): Promise<T | null>;
+  /** Whether something may be new since the last look. */
+  isNews(): boolean;
   /** The next look is at the run whether or not something of it is new. */
   forget(): void;
+  /** Lets `next` resolve, although nothing of the file may be new. */
+  wake(): void;
   /** Resolves when something may be new since the last look, after `atMostMs`, or when `signal` is aborted. */
   next(signal: AbortSignal | undefined, atMostMs?: number): Promise<void>;
   close(): void;
@@ -41,9 +45,14 @@ export type SeenAs = 'recorded' | 'told';
 export async function followedFile<File>(place: FollowedPlace<File>): Promise<FollowedFile<File>> {
   const news = new News();
   let at: string | null = null;
-  const end = await place.watch(() => news.tell());
+  let isNews = true;
+  const end = await place.watch(() => {
+    isNews = true;
+    news.tell();
+  });
   return {
     look: async (use) => {
+      isNews = false;
       const look = await place.look(at);
       if (look === null) return null;
       try {
@@ -53,9 +62,12 @@ export async function followedFile<File>(place: FollowedPlace<File>): Promise<Fo
         look.close();
       }
     },
+    isNews: () => isNews,
     forget: () => {
       at = null;
+      isNews = true;
     },
+    wake: () => news.tell(),
     next: (signal, atMostMs) => news.next(atMostMs, signal),
     close: () => end(),
   };

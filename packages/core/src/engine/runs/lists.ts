@@ -15,6 +15,8 @@ import {
 } from '../../state/labels/RunLabelStore.ts';
 import type { RunQuery } from '../../state/runs/RunDirectory.ts';
 import {
+  AWAITS_INPUT,
+  hasEnded,
   runNotFound,
   THREAD_STATUSES,
   type Thread,
@@ -22,6 +24,7 @@ import {
 } from '../../state/threads/threadRecords.ts';
 import { WaitStore } from '../../state/threads/WaitStore.ts';
 import { assertLabels } from '../drive/givenLabels.ts';
+import { ASKED_TO_STOP } from '../drive/due.ts';
 import type { RunInfo } from '../drive/RunResult.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { type Gate, gateOf, gateWithDeadlines } from '../gates/Gate.ts';
@@ -164,12 +167,24 @@ export function labelQueryOf({
 export function infoOf(thread: Thread, isDriven: boolean, labels: RunLabels): RunInfo {
   const { threadId: id, status, reason, graphFingerprint: graph, createdAt, updatedAt, endedAt } = thread;
   return {
-    ...{ id, status, reason, graph, isDriven },
+    ...{ id, status, reason, graph, isDriven, isDue: isLeftToDo(thread) },
     createdAt: isoOf(createdAt),
     updatedAt: isoOf(updatedAt),
     endedAt: endedAt === null ? null : isoOf(endedAt),
     ...labels,
   };
+}
+
+/** As the directory of the runs of a file finds those that are due. */
+export function isLeftToDo({
+  status,
+  reason,
+  wakeSeq,
+  handledSeq,
+}: Pick<Thread, 'status' | 'reason' | 'wakeSeq' | 'handledSeq'>): boolean {
+  if (reason === AWAITS_INPUT || hasEnded(status)) return false;
+  if (status === 'created' || status === 'running') return true;
+  return wakeSeq > handledSeq || (status === 'paused' && reason === ASKED_TO_STOP);
 }
 
 const isoOf = (ms: number): string => new Date(ms).toISOString();

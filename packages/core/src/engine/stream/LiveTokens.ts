@@ -3,11 +3,19 @@ import type { RestartedEvent, TokensChunk } from './StreamEvent.ts';
 /** An event about a model while it speaks. */
 export type Provisional = TokensChunk | RestartedEvent;
 
+/** Who is told what models say. */
+export interface TokenReader {
+  /** Whether somebody reads now: models are asked for their words then. */
+  readonly isThere: boolean;
+  hear(event: Provisional): void;
+}
+
 /** Provisional events that wait for their reader; a slower one misses the oldest ones. */
 const MAX_WAITING = 10_000;
 
 /** Pieces of messages that wait for one reader. */
-export class LiveTokens {
+export class LiveTokens implements TokenReader {
+  readonly isThere = true;
   readonly #subgraphs: boolean;
   /** With the newest lasting event at that time. */
   readonly #waiting: { readonly after: number; readonly event: Provisional }[] = [];

@@ -2,7 +2,7 @@ import { BaseCallbackHandler } from '@langchain/core/callbacks/base';
 import type { Callbacks } from '@langchain/core/callbacks/manager';
 import { AIMessageChunk, type BaseMessage, isBaseMessage } from '@langchain/core/messages';
 import type { ChatGenerationChunk, LLMResult } from '@langchain/core/outputs';
-import type { LiveTokens, Provisional } from './LiveTokens.ts';
+import type { Provisional, TokenReader } from './LiveTokens.ts';
 import type { TokensChunk } from './StreamEvent.ts';
 import { graphNsOf, ownTaskOf } from './tasks.ts';
 
@@ -39,7 +39,7 @@ const UNSEEN_TAGS = new Set(['nostream', 'langsmith:nostream']);
 const OWN_METADATA = /^(?:__pregel_|lease_)/;
 
 /**
- * The messages of chat models in one drive of a run, piece by piece, for readers of the run in this process. They are not stored: the
+ * The messages of chat models in one drive of a run, piece by piece, for readers of the run. They are not stored: the
  * result of a task replaces them, and a task that begins anew streams them again.
  */
 export class ModelVoices extends BaseCallbackHandler {
@@ -49,19 +49,19 @@ export class ModelVoices extends BaseCallbackHandler {
   override readonly ignoreChain = true;
   override readonly ignoreAgent = true;
   override readonly ignoreRetriever = true;
-  readonly #readers: () => ReadonlySet<LiveTokens> | undefined;
+  readonly #readers: () => ReadonlySet<TokenReader> | undefined;
   readonly #tasks = new Map<string, BegunTask>();
   readonly #calls = new Map<string, Call>();
 
   /** @param readers - Those of the run, now. */
-  constructor(readers: () => ReadonlySet<LiveTokens> | undefined) {
+  constructor(readers: () => ReadonlySet<TokenReader> | undefined) {
     super();
     this.#readers = readers;
   }
 
   /** Asks models for their words where the node asks for the whole, and somebody reads them. */
   get lc_prefer_streaming(): boolean {
-    return (this.#readers()?.size ?? 0) > 0;
+    return [...(this.#readers() ?? [])].some(({ isThere }) => isThere);
   }
 
   /** The callbacks of a drive with this one. */

@@ -1,20 +1,16 @@
 import type { Callbacks } from '@langchain/core/callbacks/manager';
 import type { Database } from 'better-sqlite3';
 import { type Limits, validLimits } from '../../config/limits.ts';
-import { FileNews } from '../../db/FileWatch.ts';
-import {
-  type FencedLease,
-  immediateTransaction,
-  leaseFence,
-} from '../../state/commits/immediateTransaction.ts';
+import { FileNews, isWatched } from '../../db/FileWatch.ts';
+import { type FencedLease, immediateTransaction, leaseFence } from '../../state/commits/immediateTransaction.ts';
 import { type NewStreamEvent, StreamStore } from '../../state/events/StreamStore.ts';
-import { LiveTokens } from './LiveTokens.ts';
+import { LiveTokens, type TokenReader } from './LiveTokens.ts';
 import { ModelVoices } from './ModelVoices.ts';
 import type { RunStreamEvent } from './runStreamEvents.ts';
 import { StreamRecorder } from './StreamRecorder.ts';
 import type { PlaceHere } from './tasks.ts';
 
-/** How often a reader looks. Writes of this app wake it at once. */
+/** How often a reader looks where the file cannot be watched. Writes of this app wake it at once. */
 const READ_EVERY_MS = 50;
 
 /** Wakes a reader when there may be something new; stop it when the reader leaves. */
@@ -40,7 +36,7 @@ export class RunStreams {
   readonly #placeHere: PlaceHere;
   readonly #recorders = new WeakMap<object, StreamRecorder>();
   /** Readers of messages, by run. */
-  readonly #live = new Map<string, Set<LiveTokens>>();
+  readonly #live = new Map<string, Set<TokenReader>>();
   /** The models of the runs that this process drives. */
   readonly #voices = new Map<string, ModelVoices>();
   readonly #waiting = new Map<string, Set<FileNews>>();
@@ -124,13 +120,17 @@ export class RunStreams {
       lastSeq: () => this.store.lastSeq(threadId),
       wake: () => this.wake(threadId),
     });
+    return { tokens, end: this.tellTokens(threadId, tokens) };
+  }
+
+  /** Tells somebody what the models of a run say, until the returned function is called. */
+  tellTokens(threadId: string, reader: TokenReader): () => void {
     const all = this.#live.get(threadId) ?? new Set();
-    this.#live.set(threadId, all.add(tokens));
-    const end = (): void => {
-      all.delete(tokens);
+    this.#live.set(threadId, all.add(reader));
+    return () => {
+      all.delete(reader);
       if (all.size === 0) this.#live.delete(threadId);
     };
-    return { tokens, end };
   }
 
   wake(threadId: string): void {
@@ -143,7 +143,7 @@ export class RunStreams {
     const waiting = this.#waiting.get(threadId) ?? new Set();
     this.#waiting.set(threadId, waiting.add(news));
     return {
-      next: (signal) => news.next(READ_EVERY_MS, signal),
+      next: (signal) => news.next(isWatched(this.#db) ? undefined : READ_EVERY_MS, signal),
       stop: () => {
         news.stop();
         waiting.delete(news);

@@ -14,6 +14,7 @@ import { heaviestPlace } from '../../values/heaviestPlace.ts';
 import { isRecord } from '../../values/isRecord.ts';
 import { type Gate, gateOf } from '../gates/Gate.ts';
 import { StrictSerde } from '../saver/StrictSerde.ts';
+import { placeOfCheckpoint, type StateAt } from './checkpointPlace.ts';
 
 /** LangGraph's modes that a durable run streams. */
 export type StreamMode = 'updates' | 'values' | 'custom' | 'messages';
@@ -39,6 +40,13 @@ interface UpdatesChunk<Update> extends Lasting, OfGraph {
 interface ValuesChunk<State> extends Lasting, OfGraph {
   readonly mode: 'values';
   readonly data: State;
+  /** LangGraph's checkpoint with this state; absent for a graph inside a node that keeps none. `parentId`: the one before. */
+  readonly checkpoint?: {
+    readonly id: string;
+    readonly parentId?: string;
+    readonly step: number;
+    readonly source: 'input' | 'loop' | 'update' | 'fork';
+  };
 }
 
 /** The argument of `config.writer`. */
@@ -226,7 +234,7 @@ export interface StreamSources {
     getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined>;
   };
   /** The values of the run's graph at a checkpoint; `null` if there is no such checkpoint. */
-  valuesAt(threadId: string, checkpointId: string): Promise<unknown>;
+  stateAt(threadId: string, checkpointId: string): Promise<StateAt | null>;
 }
 
 interface UpdatesPlace {
@@ -251,6 +259,13 @@ const tellers = new WeakMap<object, string>();
 
 /** The author of an event that was read here: a task, or a step in it. */
 export const tellerOf = (event: object): string | null => tellers.get(event) ?? null;
+
+/** The task of the run's own graph whose result an event is. */
+export function taskOf({ mode, ns, body }: StreamRecord): string | null {
+  if (mode !== 'updates' || ns !== '' || !('refers' in body)) return null;
+  const { taskId } = body.refers as Partial<UpdatesPlace>;
+  return taskId ?? null;
+}
 
 /**
  * An event as a reader gets it.
@@ -280,14 +295,15 @@ export async function readEvent(
       return { seq, mode, ...(refers as End) };
     case 'turn':
       return { seq, mode, ...(refers as { readonly turn: string }) };
-    case 'custom':
-    case 'updates':
     case 'values': {
+      const at = await valuesAt({ threadId, checkpointNs: graphNs }, refers as ValuesPlace, sources);
+      if (at === null) throw notKept(threadId, 'pruned', { seq });
+      return { seq, mode, ns, data: at.values, checkpoint: at.checkpoint };
+    }
+    case 'custom':
+    case 'updates': {
       const at = { threadId, checkpointNs: graphNs };
-      const data =
-        mode === 'updates'
-          ? await updatesAt(at, refers as UpdatesPlace, sources)
-          : await valuesAt(at, refers as ValuesPlace, sources);
+      const data = await updatesAt(at, refers as UpdatesPlace, sources);
       if (data === null) throw notKept(threadId, 'pruned', { seq });
       return { seq, mode, ns, data } as LastingEvent;
     }
@@ -314,14 +330,15 @@ async function updatesAt(
 async function valuesAt(
   { threadId, checkpointNs }: Graph,
   { checkpointId, channels }: ValuesPlace,
-  { saver, valuesAt: valuesOfRun }: StreamSources,
-): Promise<unknown> {
-  if (channels === undefined) return valuesOfRun(threadId, checkpointId);
+  { saver, stateAt }: StreamSources,
+): Promise<StateAt | null> {
+  if (channels === undefined) return stateAt(threadId, checkpointId);
   const configurable = { thread_id: threadId, checkpoint_ns: checkpointNs, checkpoint_id: checkpointId };
   const tuple = await saver.getTuple({ configurable });
   if (tuple === undefined) return null;
-  const { channel_values: values } = tuple.checkpoint;
-  return Object.fromEntries(channels.map((name) => [name, values[name]]));
+  const { channel_values: kept } = tuple.checkpoint;
+  const values = Object.fromEntries(channels.map((name) => [name, kept[name]]));
+  return { values, checkpoint: placeOfCheckpoint(checkpointId, tuple) };
 }
 
 const loadValue = ({ type, bytes }: TypedBytes, { saver }: StreamSources): Promise<unknown> =>

@@ -1,4 +1,5 @@
 import type { Callbacks } from '@langchain/core/callbacks/manager';
+import { LOOK_EVERY_MS } from '../../db/FileWatch.ts';
 import { onAbort } from '../../events/onAbort.ts';
 import type { CommitBarrier } from '../../state/commits/CommitBarrier.ts';
 import type { StreamRecord } from '../../state/events/StreamStore.ts';
@@ -9,7 +10,15 @@ import { hasEnded } from '../../state/threads/threadRecords.ts';
 import type { DriveStops } from '../execution/StopControl.ts';
 import type { LiveTokens } from './LiveTokens.ts';
 import type { ReaderNews, RunStreams } from './RunStreams.ts';
-import { notKept, readEvent, type StreamEvent, type StreamMode, type StreamSources } from './StreamEvent.ts';
+import {
+  notKept,
+  readEvent,
+  type StreamEvent,
+  type StreamMode,
+  type StreamSources,
+  taskOf,
+} from './StreamEvent.ts';
+import type { HeardTokens } from './sentTokens.ts';
 
 export interface StreamOptions<Mode extends StreamMode = StreamMode> {
   /** As LangGraph's. @defaultValue `updates` */
@@ -34,7 +43,7 @@ export interface ReadOptions extends StreamOptions {
   readonly turn?: string | undefined;
 }
 
-export interface StreamParts extends Pick<StreamSources, 'saver' | 'valuesAt'> {
+export interface StreamParts extends Pick<StreamSources, 'saver' | 'stateAt'> {
   readonly store: Pick<StreamSources, 'checkpoints' | 'sessions'> & {
     readonly threads: Pick<ThreadStore, 'get' | 'require'>;
     readonly inputs: Pick<ThreadInputStore, 'find' | 'latest'>;
@@ -122,7 +131,8 @@ async function* readStream(
   try {
     const after = await whenBegun(threadId, query, parts, signal);
     if (after === null) return;
-    const until = { hasEnded: () => isReadOver(threadId, query, parts), signal, tokens: live?.tokens };
+    const hasEnded = nowAndThen(() => isReadOver(threadId, query, parts));
+    const until = { hasEnded, signal, tokens: live?.tokens };
     const last = yield* followFrom(threadId, { ...query, after }, parts, until);
     const isExpected = signal?.aborted === true || query.overTurns;
     if (last === 0 && !isExpected) throw notKept(threadId, 'not recorded', {});
@@ -176,6 +186,16 @@ function isReadOver(threadId: string, { turn, overTurns }: StreamQuery, { store 
   return (store.queue.find(threadId, turn)?.droppedAt ?? null) !== null;
 }
 
+/** An end has an event, but for a run that is deleted: where nothing was read, it is looked for every {@link LOOK_EVERY_MS}. */
+function nowAndThen(isOver: () => boolean): StreamEnd['hasEnded'] {
+  let askedAt = Number.NEGATIVE_INFINITY;
+  return (isNews) => {
+    if (!isNews && performance.now() - askedAt < LOOK_EVERY_MS) return false;
+    askedAt = performance.now();
+    return isOver();
+  };
+}
+
 /** Events of a stream that were there. */
 export interface StreamedSoFar {
   readonly events: readonly StreamEvent[];
@@ -186,11 +206,16 @@ export interface StreamedSoFar {
   readonly isOver: boolean;
 }
 
-/** The next few events of a run in a copy of its file, to which nothing comes. */
+/**
+ * The next few events of a run in a copy of its file, to which nothing comes.
+ *
+ * @param tokens - What models have said meanwhile.
+ */
 export async function streamedSoFar(
   threadId: string,
   options: ReadOptions,
   parts: StreamParts,
+  tokens?: HeardTokens,
 ): Promise<StreamedSoFar> {
   const query = streamQuery(options);
   const { store } = parts.streams;
@@ -204,9 +229,17 @@ export async function streamedSoFar(
   for (const event of page) {
     if (isOfNextTurn(event, query)) return { events, last, isMore: false, isOver: true };
     last = positionAfter(threadId, last, event);
+    events.push(...(tokens?.before(event.seq) ?? []));
     if (isAsked(event, query)) events.push(await readEvent(threadId, event, sourcesOf(parts)));
+    noteEnds(event, tokens);
   }
   return { events, last, isMore: page.length > 0, isOver };
+}
+
+function noteEnds(event: StreamRecord, tokens: HeardTokens | undefined): void {
+  const task = taskOf(event);
+  if (task !== null) tokens?.ends(task);
+  if (event.mode === 'end') tokens?.endAll();
 }
 
 /**
@@ -246,8 +279,12 @@ async function* driveStream(
 }
 
 interface StreamEnd {
-  /** Whether nothing is written after what can be read now. */
-  readonly hasEnded: () => boolean;
+  /**
+   * Whether nothing is written after what can be read now.
+   *
+   * @param isNews - Events were read since it was asked last.
+   */
+  readonly hasEnded: (isNews: boolean) => boolean;
   readonly signal: AbortSignal | undefined;
   readonly tokens?: LiveTokens | undefined;
 }
@@ -280,9 +317,11 @@ async function* followTold(
   const isAborted = (): boolean => signal?.aborted === true;
   assertThere(threadId, after, store.lastSeq(threadId));
   let last = after;
+  let isNews = true;
   while (!isAborted()) {
-    const isOver = hasEnded(); // before the events are read: what is told with the end is among them
+    const isOver = hasEnded(isNews); // before the events are read: what is told with the end is among them
     const events = store.page(threadId, last);
+    isNews = events.length > 0;
     if (events.length > 0) await outlet.pending();
     for (const event of events) {
       if (isOfNextTurn(event, query)) return last;

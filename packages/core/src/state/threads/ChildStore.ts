@@ -97,7 +97,7 @@ const SELECT_UNTIL = `
 
 const SELECT_PARENTS = `
   SELECT w.thread_id AS threadId, t.graph_fingerprint AS fingerprint, t.graph_name AS graphName
-  FROM waits AS w JOIN threads AS t ON t.thread_id = w.thread_id
+  FROM waits AS w INDEXED BY waits_by_due CROSS JOIN threads AS t ON t.thread_id = w.thread_id
   WHERE w.purpose = 'child' AND w.state = 'pending' AND t.status = 'waiting' AND ${IS_IN_SCOPE}
   GROUP BY w.thread_id ORDER BY min(w.seq) LIMIT @limit`;
 

@@ -144,16 +144,42 @@ const IS_WOKEN = `
   t.status IN ('created', 'waiting') AND t.wake_seq > t.handled_seq AND NOT EXISTS (
     SELECT 1 FROM signals AS s WHERE s.thread_id = t.thread_id AND s.consumed_at IS NULL AND s.kind = 'pause')`;
 
+// Word for word the condition of the index `threads_due`: what is not in it is not due either, and is not read at a look.
+const MAY_BE_DUE = `(t.status IN ('created', 'running') OR (t.status = 'paused' AND t.reason = 'asked to stop')
+    OR (t.status IN ('waiting', 'paused') AND t.wake_seq > t.handled_seq))`;
+
+interface DuePlan {
+  /** `waits AS w` with `threads AS t`. */
+  readonly waits: string;
+  /** `threads AS t`. */
+  readonly runs: string;
+  /** One more condition of `t`, before what it costs more to find. */
+  readonly scope?: string;
+}
+
 // A run that waits; one whose driver is gone or was told to leave; and one that was given a turn that nobody has driven.
-const DUE = `
+const dueSql = ({ waits, runs, scope = '' }: DuePlan): string => `
   SELECT t.thread_id AS threadId, coalesce(w.due_at, w.created_at) AS since, t.rowid AS place
-  FROM threads AS t JOIN waits AS w ON w.thread_id = t.thread_id
-  WHERE t.status = 'waiting' AND w.state = 'pending' AND (${IS_TIME} OR ${HAS_COME})
+  FROM ${waits}
+  WHERE t.status = 'waiting' AND w.state = 'pending' ${scope} AND (${IS_TIME} OR ${HAS_COME})
   UNION ALL
-  SELECT t.thread_id, t.updated_at, t.rowid FROM threads AS t
-  WHERE t.status = 'running' OR (@takesWoken AND ${IS_WOKEN}) OR (t.status = 'paused' AND t.reason = @leftFor)
-     OR (t.status = 'created' AND @begunBy >= coalesce(
-          (SELECT max(i.begun_at) FROM thread_inputs AS i WHERE i.thread_id = t.thread_id), t.created_at))`;
+  SELECT t.thread_id, t.updated_at, t.rowid FROM ${runs}
+  WHERE ${MAY_BE_DUE} ${scope} AND (
+    t.status = 'running' OR (@takesWoken AND ${IS_WOKEN}) OR (t.status = 'paused' AND t.reason = @leftFor)
+    OR (t.status = 'created' AND @begunBy >= coalesce(
+          (SELECT max(i.begun_at) FROM thread_inputs AS i WHERE i.thread_id = t.thread_id), t.created_at)))`;
+
+// Read at every look: neither runs that wait for a person nor those that wait for an input are looked at.
+const ANY_DUE = dueSql({
+  waits: 'waits AS w INDEXED BY waits_by_due CROSS JOIN threads AS t ON t.thread_id = w.thread_id',
+  runs: 'threads AS t INDEXED BY threads_due',
+  scope: 'AND (t.graph_name IS @graphName OR t.graph_name IS NULL)',
+});
+
+const OF_RUN = dueSql({
+  waits: 'threads AS t JOIN waits AS w ON w.thread_id = t.thread_id',
+  runs: 'threads AS t',
+});
 
 /** Of `threads AS t`. */
 export const IS_IN_SCOPE = `
@@ -162,14 +188,14 @@ export const IS_IN_SCOPE = `
 
 const SELECT_DUE = `
   SELECT t.thread_id AS threadId, t.graph_fingerprint AS fingerprint, t.graph_name AS graphName
-  FROM (SELECT threadId, min(since) AS since, place FROM (${DUE}) GROUP BY threadId) AS d
+  FROM (SELECT threadId, min(since) AS since, place FROM (${ANY_DUE}) GROUP BY threadId) AS d
   JOIN threads AS t ON t.thread_id = d.threadId
   WHERE ${IS_IN_SCOPE} ORDER BY d.since, d.place LIMIT @limit`;
 
 const SELECT_NEXT_TIME = `
   SELECT min(due_at) FROM waits INDEXED BY waits_by_due WHERE state = 'pending' AND due_at > ?`;
 
-const SELECT_IS_DUE = `SELECT 1 FROM (${DUE}) WHERE threadId = @threadId LIMIT 1`;
+const SELECT_IS_DUE = `SELECT 1 FROM (${OF_RUN}) WHERE threadId = @threadId LIMIT 1`;
 
 /**
  * Timers, signals and child runs that runs wait for. A row is pending until its time or what it waits for came, whichever is first:

@@ -103,6 +103,18 @@ describe('the events of a thread', () => {
     );
   });
 
+  test('have the checkpoint of values before them, at the same position', () => {
+    const events = new ThreadEvents({ graph: 'chat', run: 'r1' });
+    events.groupOf({ mode: 'turn', seq: 1, turn: 'r1' }, NONE);
+    const at = { id: 'c2', parentId: 'c1', step: 0, source: 'loop' } as const;
+    const values = { mode: 'values', seq: 2, ns: [], data: {}, checkpoint: at } as const;
+    const told = events.groupOf(values, NONE);
+    expect(told.map(({ method, seq, params }) => [method, seq, params.data])).toEqual([
+      ['checkpoints', 1, { id: 'c2', parent_id: 'c1', step: 0, source: 'loop' }],
+      ['values', 2, {}],
+    ]);
+  });
+
   test('have the blocks of a message, which end when the state has it', () => {
     const events = new ThreadEvents({ graph: 'chat', run: 'r1' });
     const told = [piece('Hel', 0), piece('lo', 1)].flatMap((event) => events.groupOf(event, NONE));

@@ -62,7 +62,16 @@ describe('a list of runs', () => {
     const graph = app.fingerprint;
     expect(runs).toEqual([
       {
-        ...{ id: 'third', status: 'created', reason: null, graph, isDriven: false, metadata: {}, tags: [] },
+        ...{
+          id: 'third',
+          status: 'created',
+          reason: null,
+          graph,
+          isDriven: false,
+          isDue: true,
+          metadata: {},
+          tags: [],
+        },
         ...{ createdAt: '1970-01-01T00:00:03.000Z', updatedAt: '1970-01-01T00:00:03.000Z', endedAt: null },
       },
       {
@@ -72,6 +81,7 @@ describe('a list of runs', () => {
           reason: null,
           graph,
           isDriven: false,
+          isDue: false,
           metadata: {},
           tags: [],
         },
@@ -86,6 +96,7 @@ describe('a list of runs', () => {
           reason: '1 open gate(s)',
           graph,
           isDriven: false,
+          isDue: false,
           metadata: {},
           tags: [],
         },
@@ -133,6 +144,8 @@ describe('a list of runs', () => {
     const app = open(db);
     const due = async (more: RunFilter = {}) => {
       const { runs } = await app.list({ due: true, ...more });
+      const marked = (await app.list(more)).runs.filter(({ isDue }) => isDue);
+      expect(marked).toEqual(runs);
       return runs.map(({ id, isDriven }) => (isDriven ? `${id}, driven` : id));
     };
     await internalsOf(app).recordRun({ threadId: 'run', input: {} });

@@ -75,14 +75,19 @@ async function codeOf(events: AsyncIterable<unknown>): Promise<unknown> {
 describe('a stream that drives', () => {
   test('has chunks, the end, and a number for each', async ({ dbPath }) => {
     const app = durable(twoNodes(), { file: dbPath });
-    expect(await listOf(app.stream('run', { log: ['begun'] }, EVERYTHING))).toEqual([
-      { seq: 1, mode: 'values', ns: [], data: { log: ['begun'] } },
+    const events = await listOf(app.stream('run', { log: ['begun'] }, EVERYTHING));
+    const places = events.flatMap((event) => (event.mode === 'values' ? (event.checkpoint ?? []) : []));
+    const [first, second, third] = places.map((checkpoint) => ({ checkpoint }));
+    expect(places.map(({ step, source }) => [step, source])).toEqual([0, 1, 2].map((step) => [step, 'loop']));
+    expect(places.slice(1).map(({ parentId }) => parentId)).toEqual(places.slice(0, 2).map(({ id }) => id));
+    expect(events).toEqual([
+      { seq: 1, mode: 'values', ns: [], data: { log: ['begun'] }, ...first },
       { seq: 2, mode: 'custom', ns: [], data: { at: 1 } },
       { seq: 3, mode: 'custom', ns: [], data: { at: 2 } },
       { seq: 4, mode: 'updates', ns: [], data: { first: { log: ['first'] } } },
-      { seq: 5, mode: 'values', ns: [], data: { log: ['begun', 'first'] } },
+      { seq: 5, mode: 'values', ns: [], data: { log: ['begun', 'first'] }, ...second },
       { seq: 6, mode: 'updates', ns: [], data: { second: { log: ['second'] } } },
-      { seq: 7, mode: 'values', ns: [], data: { log: ['begun', 'first', 'second'] } },
+      { seq: 7, mode: 'values', ns: [], data: { log: ['begun', 'first', 'second'] }, ...third },
       { seq: 8, mode: 'end', status: 'completed', reason: null },
     ]);
     app.close();
@@ -289,7 +294,7 @@ describe('a stream that only reads', () => {
       store.db.exec("UPDATE threads SET status = 'cancelled'");
       return events;
     };
-    const parts = { store, streams, saver: {} as never, valuesAt: async () => null };
+    const parts = { store, streams, saver: {} as never, stateAt: async () => null };
     const events = await listOf(streamRun('run', {}, null, parts));
     expect(events.map(({ mode }) => mode)).toEqual(['gate', 'end']);
     app.close();
