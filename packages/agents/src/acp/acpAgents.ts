@@ -118,9 +118,9 @@ function stopProblem(name: string, stage: string, reason: string, text: string):
     case 'refusal':
       return uselessAnswer(name, stage, `it refuses. ${text.trim()}`);
     case 'max_tokens':
-      return uselessAnswer(name, stage, 'it reached its token limit.');
+      return uselessAnswer(name, stage, 'it reached its token limit.', true);
     case 'max_turn_requests':
-      return uselessAnswer(name, stage, 'it reached its request limit for one turn.');
+      return uselessAnswer(name, stage, 'it reached its request limit for one turn.', true);
     case 'cancelled':
       return agentFault(name, 'cancelled its turn without a request');
     default:

@@ -112,9 +112,10 @@ class CodingWorker implements StageWorker {
       call.onActivity?.({ kind: 'prompt', prompt });
       const first = jsonAnswer(await ask(prompt), answer.schema);
       if ('value' in first) return first.value;
-      const second = jsonAnswer(await ask(formatRepair(first.problem)), answer.schema);
+      const again = await ask(formatRepair(first.problem));
+      const second = jsonAnswer(again, answer.schema);
       if ('value' in second) return second.value;
-      throw uselessAnswer(this.#tool(stage).name, stage, second.problem);
+      throw uselessAnswer(this.#tool(stage).name, stage, second.problem, again.trim() === '');
     });
   }
 

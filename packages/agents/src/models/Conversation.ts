@@ -73,7 +73,7 @@ export class Conversation<Answer> {
       if (round.answer !== null) return round.answer.value;
       this.#invalidInARow = round.problem === null ? 0 : this.#invalidInARow + 1;
       if (round.problem !== null && this.#invalidInARow >= MAX_INVALID_IN_A_ROW)
-        throw this.#invalid(round.problem);
+        throw this.#invalid(round.problem, reply.isCut);
     }
     throw this.#invalid(
       `it did not call ${this.#options.answer.name} within ${this.#rounds} requests${this.#doings}`,
@@ -209,12 +209,13 @@ export class Conversation<Answer> {
     throw new InvalidCall(`There is no tool ${JSON.stringify(name)}; there are ${known}.`);
   }
 
-  #invalid(problem: string): DevsError {
+  /** @param isCut - The last answer was empty or cut off: the stage is worth another try. */
+  #invalid(problem: string, isCut = false): DevsError {
     const { stage, model } = this.#options;
     return new DevsError(`${model.name} did not return a valid answer for the stage ${stage}: ${problem}`, {
       code: 'AGENT_INVALID_OUTPUT',
       remedy: 'Resume the run to ask again, or use a more capable model for this stage.',
-      context: { stage, model: model.name, requests: this.#rounds },
+      context: { stage, model: model.name, requests: this.#rounds, ...(isCut && { answer: 'cut' }) },
     });
   }
 }

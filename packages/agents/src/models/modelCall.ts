@@ -22,6 +22,8 @@ export interface ModelReply {
   readonly message: BaseMessageLike;
   readonly text: string;
   readonly calls: readonly ModelToolCall[];
+  /** Nothing was said, or the output limit cut it off. */
+  readonly isCut: boolean;
   readonly usage: CallUsage;
 }
 
@@ -87,6 +89,7 @@ function replyFrom(message: AIMessage | AIMessageChunk): ModelReply {
     message: calls.some((call) => 'problem' in call) ? withoutBrokenInput(message, calls) : message,
     text: message.text,
     calls,
+    isCut: isCutOff(message) || (calls.length === 0 && message.text.trim() === ''),
     usage: used === undefined ? {} : usageFrom(used),
   };
 }

@@ -60,6 +60,8 @@ export interface ProjectConfig {
   readonly documentsDir?: string;
   /** How the checks went before the first paid call; absent before it, in a run of an older release, and where there was nothing to check. */
   readonly baseline?: Baseline;
+  /** Cases that a check of this run has seen fail and pass on the same files, besides those of the baseline. */
+  readonly flaky?: readonly string[];
   /** What failed when a human was asked about red checks; absent once they were taken again. */
   readonly failedBefore?: readonly string[];
   /** Git trees on which the proposals now shown were made. */

@@ -6,6 +6,9 @@ import { CommandChecks, type CommandChecksOptions } from '../../checks/CommandCh
 import { findNetworkSettings, withNetworkSettings, withNetworkWay } from '../networkSettings.ts';
 import { type Scratch, withScratch } from '../scratch.ts';
 
+/** As npm writes a variable into its file. */
+const LOGIN = `//npm.example/:_authToken=\${COMPANY_TOKEN}\n`;
+
 let base: string;
 
 beforeEach(() => {
@@ -38,10 +41,7 @@ function textOf(path: string): string | null {
 
 test('a registry, its login, its certificate and a proxy are found where people keep them, and handed over', async () => {
   inHome('company.pem', 'CERTIFICATE');
-  inHome(
-    '.npmrc',
-    'registry=https://npm.example/\n//npm.example/:_authToken=${COMPANY_TOKEN}\ncafile = ~/company.pem\n',
-  );
+  inHome('.npmrc', `registry=https://npm.example/\n${LOGIN}cafile = ~/company.pem\n`);
   vi.stubEnv('COMPANY_TOKEN', 'planted-for-the-registry');
   vi.stubEnv('UNRELATED', 'planted-for-nobody');
   vi.stubEnv('HTTPS_PROXY', 'http://proxy.example:3128');
@@ -69,7 +69,7 @@ test('a registry, its login, its certificate and a proxy are found where people 
 });
 
 test('the way alone has no registry and no login', async () => {
-  inHome('.npmrc', '//npm.example/:_authToken=${COMPANY_TOKEN}\n');
+  inHome('.npmrc', LOGIN);
   vi.stubEnv('COMPANY_TOKEN', 'planted-for-the-registry');
   vi.stubEnv('HTTPS_PROXY', 'http://proxy.example:3128');
   const { variables, npmrc } = await given(withNetworkWay);

@@ -55,6 +55,8 @@ export interface Baseline extends CheckSummary {
   readonly appeared?: readonly string[];
   /** There were no tests yet: what failed is no failure of theirs. */
   readonly nothing?: true;
+  /** Names of the cases that ran; absent where they are not told, are more than 2,000, or in a run of an older release. */
+  readonly names?: readonly string[];
 }
 
 export function summariseCheck(result: CheckResult): CheckSummary {
@@ -76,6 +78,12 @@ const formatPart = ({ name, kind, command }: CheckPart): string =>
 /** What failed, for a later comparison; `undefined` where nothing was checked, or not every name is known. */
 export function comparableFailures({ failing, missing }: CheckSummary): readonly string[] | undefined {
   return missing === undefined && failing.length < MAX_NAMES ? failing : undefined;
+}
+
+/** The names of the cases that ran, where there are not too many to keep. */
+export function namesKept({ cases = [] }: CheckResult): readonly string[] | undefined {
+  const ran = cases.filter(({ state }) => state !== 'skipped').map(({ name }) => name);
+  return ran.length === 0 || ran.length > MAX_NAMES ? undefined : ran;
 }
 
 /** How many of these cases ran; `null` if the runner did not report cases. */

@@ -1,7 +1,7 @@
 import { activeNode } from '../../engine/node/nodeContext.ts';
 import type { StepCall } from '../../engine/node/step.ts';
 import { DevsError } from '../../errors/DevsError.ts';
-import { formatBaseline } from '../checks/CheckSummary.ts';
+import { failuresOf, formatBaseline, joinNames } from '../checks/CheckSummary.ts';
 import { judgeEvidence } from '../checks/evidence.ts';
 import { type FileVersions, isTestFile } from '../checks/testSource.ts';
 import { messageProblems } from '../commits/commitMessage.ts';
@@ -27,7 +27,7 @@ import { excerptsOf, type HandedOver, siblingsOf, writtenTest } from '../task/ha
 import type { AgentEdit, CheckOfTree, Offer, RecordedTree } from '../task/RecordedTree.ts';
 import { agentCall, scrubbedStep } from '../task/scrubbedStep.ts';
 import { guidanceWithTalk, lastFailure, strategiesOf, taskBrief } from '../task/taskBrief.ts';
-import { findLosses } from '../task/verdicts.ts';
+import { findLosses, oldFailures } from '../task/verdicts.ts';
 import { checkKept, checkOf, taskLabel } from '../taskStates.ts';
 import type { CheckedTree, GraphState, TaskRecord } from '../types.ts';
 import { type DocumentFile, documentFiles, draftsOf } from './documents.ts';
@@ -61,6 +61,7 @@ export class TaskAttempt {
   readonly #notes: string[] = [];
   readonly #read: ReadPassage[] = [];
   readonly #findings: string[] = [];
+  readonly #flaky = new Set<string>();
   #testFiles: readonly string[];
   #documented = '';
   #message = '';
@@ -93,6 +94,11 @@ export class TaskAttempt {
   /** Problems with the proof of the work, one line each. */
   get findings(): readonly string[] {
     return this.#findings;
+  }
+
+  /** What the checks of this attempt have seen fail and pass on the same files. */
+  get flaky(): readonly string[] {
+    return [...this.#flaky];
   }
 
   /** The actions of agents, in order. */
@@ -188,11 +194,26 @@ export class TaskAttempt {
     return checkOf(state, integrated) ?? this.#check('before', async () => integrated);
   }
 
+  /** The checks on the work; an old case that fails without the work, too, is told as flaky. */
   async checkGreen(): Promise<CheckResult> {
-    const green = await this.#check('green');
-    const { tree, ...check } = green;
+    const { tree, ...found } = await this.#check('green');
+    const check = await this.#withoutOldFailures(found);
     this.#green = tree === this.#tree.id ? checkKept(tree, check) : null;
     return check;
+  }
+
+  async #withoutOldFailures(check: CheckResult): Promise<CheckResult> {
+    const old = oldFailures(this.#subject.state, check);
+    const integrated = old === null ? null : await this.#tree.integrated();
+    if (old === null || integrated === null) return check;
+    const without = await this.#check('without', async () => integrated);
+    const failing = new Set([...failuresOf(without), ...(without.flaky ?? [])]);
+    const excused = old.filter((name) => failing.has(name));
+    if (excused.length === 0) return check;
+    for (const name of excused) this.#flaky.add(name);
+    this.#notes.push(`These fail without the work, too: ${joinNames(excused)}.`);
+    const told = { ...check, flaky: [...new Set([...(check.flaky ?? []), ...excused])] };
+    return { ...told, passed: failuresOf(told).length === 0 };
   }
 
   /** Runs the command the task is checked by; `null` where it names none. */
@@ -356,6 +377,7 @@ export class TaskAttempt {
     const { checks } = this.#ports;
     const result = await this.#tree.check(name, (request) => checks.run(request), { treeOf });
     const { flaky = [] } = result;
+    for (const each of flaky) this.#flaky.add(each);
     if (flaky.length > 0)
       this.#notes.push(`Failed and passed on the same files (${name}): ${flaky.join(', ')}.`);
     return result;

@@ -37,7 +37,7 @@ export function makeImplementNode(ports: PipelinePorts) {
     const task = next.tasks.find(({ taskId }) => taskId === next.activeTaskId);
     if (task?.status !== 'in_progress' || update.pendingRecoveryNode === 'pivot_agent') return update;
 
-    const { tree, evidence, testFiles, green, losses, findings, message, ...turn } = await runTddTurn(
+    const { tree, evidence, testFiles, green, losses, flaky, findings, message, ...turn } = await runTddTurn(
       task,
       next,
       ports,
@@ -47,6 +47,7 @@ export function makeImplementNode(ports: PipelinePorts) {
     const status = turn.passed ? underWay() : 'failed';
     return {
       ...update,
+      ...withFlaky(next, flaky),
       agentLogs: appendLog(next, log),
       entropy: withOutput(next, task.taskId, {
         outputHash: sha256Hex(tree),
@@ -63,6 +64,15 @@ export function makeImplementNode(ports: PipelinePorts) {
       }),
     };
   };
+}
+
+/** Names that are kept. */
+const MAX_FLAKY = 2_000;
+
+function withFlaky({ projectConfig }: GraphState, seen: readonly string[]): Partial<GraphState> {
+  const { flaky = [] } = projectConfig;
+  const all = [...new Set([...flaky, ...seen])].slice(0, MAX_FLAKY);
+  return all.length === flaky.length ? {} : { projectConfig: { ...projectConfig, flaky: all } };
 }
 
 /** A task whose driver died in this visit is marked, so that people can see why it took longer. */
@@ -96,6 +106,8 @@ interface TurnReport {
   readonly observation: string;
   /** Of the task, all its attempts together. */
   readonly testFiles: readonly string[];
+  /** What was seen to fail and pass on the same files. */
+  readonly flaky: readonly string[];
   /** The reviewer's evidence for the acceptance criteria. */
   readonly evidence?: readonly CriterionEvidence[];
   /** The checks that accepted the work. */
@@ -119,11 +131,12 @@ async function runTddTurn(task: TaskRecord, state: GraphState, ports: PipelinePo
   const turn = new TaskAttempt(tree, ports, { task, state, workspace, instructions, rejected });
   await turn.putDocuments();
   const report = await runAttempt(turn, task, state);
-  const { testFiles, notes } = turn;
-  return { ...report, observation: joinParts(report.observation, ...notes), tree: turn.tree, testFiles };
+  const { testFiles, flaky, notes } = turn;
+  const observation = joinParts(report.observation, ...notes);
+  return { ...report, observation, tree: turn.tree, testFiles, flaky };
 }
 
-type Report = Omit<TurnReport, 'tree' | 'testFiles'>;
+type Report = Omit<TurnReport, 'tree' | 'testFiles' | 'flaky'>;
 
 async function runAttempt(turn: TaskAttempt, task: TaskRecord, state: GraphState): Promise<Report> {
   const begun = await BEGIN[task.kind ?? 'test-first'](turn, task, state);

@@ -1,7 +1,7 @@
 import { principalText } from '../../engine/gates/principals.ts';
 import { activeNode, currentNodeStore } from '../../engine/node/nodeContext.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
-import { type Baseline, summariseCheck } from '../checks/CheckSummary.ts';
+import { type Baseline, namesKept, summariseCheck } from '../checks/CheckSummary.ts';
 import type { CheckResult, PipelinePorts, RunWorkspace, Synced } from '../ports.ts';
 import { openWorkspace } from '../task/openWorkspace.ts';
 import { RecordedTree } from '../task/RecordedTree.ts';
@@ -88,12 +88,14 @@ async function recordBaseline(
   const isNothing = hasNoTestsYet(result);
   const summary = summariseCheck(result);
   const appeared = appearedIn(summary, state);
+  const names = namesKept(result);
   const baseline: Baseline = {
     ...summary,
     tree: tree.id,
     accepted: [],
     ...(appeared.length > 0 && { appeared }),
     ...(isNothing && { nothing: true }),
+    ...(names && { names }),
   };
   const isRed = baseline.failing.length > 0 || baseline.missing !== undefined;
   return { baseline, red: isRed && !isNothing ? result.output.slice(-OUTPUT_SHOWN) : null };

@@ -1,6 +1,6 @@
 import { activeNode } from '../../engine/node/nodeContext.ts';
 import type { StepCall } from '../../engine/node/step.ts';
-import { DevsError } from '../../errors/DevsError.ts';
+import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import type {
   CheckRequest,
   CheckResult,
@@ -139,7 +139,10 @@ export class RecordedTree {
     const edited = await scrubbedStep(name, async (call): Promise<EditedTree> => {
       await this.#restore();
       const offered = this.#offered(name, offer, kept);
-      const { files, summary, wrongTest, read, message } = await propose(call, offered);
+      const { files, summary, wrongTest, read, message } = await repeatingCutStage(
+        () => propose(call, offered),
+        () => this.#restore(),
+      );
       await offered?.end();
       call.signal.throwIfAborted(); // an agent may not care; then the folder is another drive's by now
       await this.#workspace.apply(files);
@@ -185,7 +188,10 @@ export class RecordedTree {
       await this.#restore();
       const offered = this.#offered(name, offer, []);
       try {
-        return await ask(call, offered);
+        return await repeatingCutStage(
+          () => ask(call, offered),
+          () => this.#restore(),
+        );
       } finally {
         await offered?.end();
         // After a stop the folder may be another drive's, which begins with its own restore.
@@ -302,6 +308,22 @@ export class RecordedTree {
   async #restore(tree: string = this.#tree): Promise<void> {
     const rescue = await this.#workspace.restore(tree);
     if (rescue !== null) tellRescue(rescue);
+  }
+}
+
+/**
+ * Asks once more where an agent gave no answer, or one that was cut off: what the task has so far stays, and its next attempt is not
+ * spent.
+ *
+ * @param anew - Puts the folder back to what the stage began with.
+ */
+async function repeatingCutStage<T>(stage: () => Promise<T>, anew: () => Promise<void>): Promise<T> {
+  try {
+    return await stage();
+  } catch (error) {
+    if (!isDevsError(error, 'AGENT_INVALID_OUTPUT') || error.context['answer'] !== 'cut') throw error;
+    await anew();
+    return stage();
   }
 }
 

@@ -15,29 +15,59 @@ const fails = (why: string): Judgement => ({ holds: false, why });
 
 type Project = Pick<GraphState, 'projectConfig'>;
 
-export const judgeRed = ({ projectConfig: { baseline } }: Project, red: CheckResult): Judgement =>
-  isRed(baseline ?? null, red);
+export const judgeRed = (project: Project, red: CheckResult): Judgement => isRed(baselineKnown(project), red);
 
-export const judgeGreen = ({ projectConfig: { baseline } }: Project, now: CheckResult): Judgement =>
-  isGreen(baseline ?? null, now);
+export const judgeGreen = (project: Project, now: CheckResult): Judgement =>
+  isGreen(baselineKnown(project), now);
+
+/** The baseline with all that is known to be flaky of its cases by now. */
+function baselineKnown({ projectConfig: { baseline, flaky = [] } }: Project): Baseline | null {
+  if (baseline === undefined) return null;
+  const { names = [] } = baseline;
+  const seen = flaky.filter((name) => names.includes(name));
+  return { ...baseline, flaky: [...new Set([...baseline.flaky, ...seen])] };
+}
+
+/**
+ * Failures of a check that may have nothing to do with the work: cases that the baseline had and that passed there. `null` where
+ * anything else fails, too, or nothing does: then the rest decides nothing.
+ */
+export function oldFailures(project: Project, now: CheckResult): readonly string[] | null {
+  const baseline = baselineKnown(project);
+  if (baseline === null || now.missing !== undefined || now.timedOut) return null;
+  const open = unexcused(baseline, now);
+  const { names = [], failing } = baseline;
+  const isOld = (name: string): boolean => names.includes(name) && !failing.includes(name);
+  return open.length > 0 && open.every(isOld) ? open : null;
+}
+
+/** What fails and is neither accepted nor a case that is known to be flaky. */
+function unexcused(baseline: Baseline | null, now: CheckResult): readonly string[] {
+  const { accepted = [], flaky = [] } = baseline ?? {};
+  // A command that was flaky as a whole excuses nothing: it does not say which of its cases fail.
+  const cases = new Set((now.cases ?? []).map(({ name }) => name));
+  const excused = new Set([...accepted, ...flaky.filter((name) => cases.has(name))]);
+  return failuresOf(now).filter((name) => !excused.has(name));
+}
 
 /**
  * Whether what was red is green: of cases that are told by name, each that failed before the work has to pass after it. One
- * that was skipped shows nothing. One that is not named any more is in a file that passed as a whole, or was itself a file
- * that did not load: then a case passes now that did not before.
+ * that was skipped shows nothing, nor does a new one that fails and passes on the same files. One that is not named any more is
+ * in a file that passed as a whole, or was itself a file that did not load: then a case passes now that did not before.
  */
-export function judgeTurned(
-  { projectConfig: { baseline } }: Project,
-  red: CheckResult,
-  green: CheckResult,
-): Judgement {
+export function judgeTurned(project: Project, red: CheckResult, green: CheckResult): Judgement {
   if (red.cases === undefined || green.cases === undefined) return holds;
-  const excused = new Set([...(red.flaky ?? []), ...(baseline?.accepted ?? [])]);
+  const { accepted = [], flaky = [], names = [] } = baselineKnown(project) ?? {};
+  const unsteady = new Set(green.flaky);
+  const old = names.filter((name) => unsteady.has(name));
+  const excused = new Set([...(red.flaky ?? []), ...old, ...accepted, ...flaky]);
   const failed = red.cases.filter(({ name, state }) => state === 'failed' && !excused.has(name));
   const now = new Map(green.cases.map(({ name, state }) => [name, state]));
   const gone = failed.filter(({ name }) => !now.has(name));
   const come = newlyPassed(red.cases, green.cases).length;
   const notLoaded = gone.filter(({ whole }) => whole);
+  const shaky = failed.filter(({ name }) => unsteady.has(name)).map(({ name }) => name);
+  if (shaky.length > 0) return fails(`New cases fail and pass on the same files: ${joinNames(shaky)}.`);
   const open = [
     ...failed.filter(({ name }) => now.has(name) && now.get(name) !== 'passed'),
     ...gone.filter(({ name, whole }) => !whole && !isInPassedFile(name, green.cases ?? [])),
@@ -73,8 +103,8 @@ export function findLosses(
 }
 
 /**
- * Whether a check lets work pass: nothing fails, or nothing but what failed at the baseline and was accepted there.
- * With accepted failures the runner must have told as many cases as then: one that did not start hides what it holds.
+ * Whether a check lets work pass: nothing fails, or nothing but what failed at the baseline and was accepted there, and cases of
+ * the baseline that are known to be flaky. With such failures the runner must have told as many cases as then: one that did not start hides what it holds.
  *
  * @param baseline - `null` in a run that has none: then nothing may fail.
  */
@@ -83,9 +113,9 @@ export function isGreen(baseline: Baseline | null, now: CheckResult): Judgement 
   if (now.timedOut) return fails('The checks did not end in their time.');
   const failing = failuresOf(now);
   if (failing.length === 0) return holds;
-  const { accepted = [], cases = null } = baseline ?? {};
-  const unaccepted = failing.filter((name) => !accepted.includes(name));
-  if (unaccepted.length > 0) return fails(`These fail: ${joinNames(unaccepted)}.`);
+  const open = unexcused(baseline, now);
+  if (open.length > 0) return fails(`These fail: ${joinNames(open)}.`);
+  const { cases = null } = baseline ?? {};
   const ran = ranCases(now.cases) ?? 0;
   if (cases !== null && ran < cases) {
     return fails(`What fails was accepted, but only ${ran} of ${cases} cases ran.`);
@@ -112,8 +142,7 @@ export function isRed(baseline: Baseline | null, red: CheckResult): Judgement {
   if (red.missing !== undefined) return fails(`Nothing was checked: ${red.missing} is not there.`);
   const failing = failuresOf(red);
   if (failing.length === 0) return fails('The new test passes before anything is implemented.');
-  const accepted = new Set(baseline?.accepted);
-  const fresh = failing.filter((name) => !accepted.has(name));
+  const fresh = unexcused(baseline, red);
   if (fresh.length === 0) return fails(`Only what failed before fails: ${joinNames(failing)}.`);
   const lint = new Set((red.parts ?? []).filter(({ kind }) => kind === 'lint').map(({ name }) => name));
   if (fresh.every((name) => lint.has(name))) {
