@@ -104,6 +104,10 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
   const files = new RunFiles(tables, new FileTemplates(tables), { codecs: codec, maxFileBytes, clock });
   const connection = { connectionString: directUrl, ...CONNECTION };
   const owner = new SessionOwner({ connection, schema, awayMs, clock });
+  const ready = untilOnce((worker) => {
+    const target = { schema, migrates: migrate, server, needsSessions: !isPooled, clock };
+    return openSchema(pools.work, target, waitsOf(worker, patience));
+  });
   return new PostgresRuns({
     schema,
     clock,
@@ -123,10 +127,7 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
       ...{ jobs, meters, clock, retentionMs, ...partsOver(impatient, jobs) },
       insist: (work) => tables.insist(work),
     },
-    ready: untilOnce((worker) => {
-      const target = { schema, migrates: migrate, server, needsSessions: !isPooled, clock };
-      return openSchema(pools.work, target, waitsOf(worker, patience));
-    }),
+    ready,
     end: () => endAll(jobs, pools),
   });
 }

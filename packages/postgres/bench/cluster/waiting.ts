@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { brotliCompressSync, constants } from 'node:zlib';
-import { type DurableApp, durable } from '@devs/core/langgraph';
+import { durable } from '@devs/core/langgraph';
 import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
 import { median, percentile, round } from '../../../core/bench/state/figures.ts';
 import { postgres } from '../../src/postgres.ts';
@@ -82,7 +82,12 @@ async function waitingWith(
     const pages = await times(20, () => app.openGates({ limit: 50 }));
     const kb = await kilobytesEach(url, schema);
     const claimed: number[] = [];
-    for (const id of ids) claimed.push(await claims.timeOf(id, app));
+    for (const id of ids) {
+      const [gate] = await app.gates(id);
+      if (gate === undefined) throw new Error(`Run ${id} has an open gate, or the benchmark is wrong.`);
+      const decide = () => app.decide(gate, { value: 'yes', by: { kind: 'human', id: 'ada' } });
+      claimed.push(await claims.timeOf(id, decide));
+    }
     await worker.stop();
     found.push({
       ...{ runs: count, state, stateKb: round(stateKb, 1) },
@@ -108,11 +113,9 @@ class Claims {
   }
 
   /** Decides its gate. From then until it was taken, ms. */
-  async timeOf(id: string, app: Pick<DurableApp, 'gates' | 'decide'>): Promise<number> {
-    const [gate] = await app.gates(id);
-    if (gate === undefined) throw new Error(`Run ${id} has an open gate, or the benchmark is wrong.`);
+  async timeOf(id: string, decide: () => Promise<unknown>): Promise<number> {
     const open = this.of(id);
-    await app.decide(gate, { value: 'yes', by: { kind: 'human', id: 'ada' } });
+    await decide();
     const from = performance.now();
     return Math.max(0, (await open) - from);
   }

@@ -202,7 +202,7 @@ FROM theirs WHERE r.run_id = theirs.run_id RETURNING ${FREED}, theirs.job_id`,
          updated_at = now() WHERE run_id = $1`,
       [runId, sqlText(why)],
     );
-    await this.#jobs.forget(client, runId);
+    await this.#jobs.forget(client, [runId]);
   }
 
   /**

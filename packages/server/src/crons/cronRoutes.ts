@@ -130,7 +130,7 @@ function runOf({ assistant, schedule }: Cron): Parameters<Access['may']>[1] {
   const at = schedule.createdAt.toISOString();
   return {
     ...{ id: schedule.id, status: 'created', reason: null, graph: assistant.app.fingerprint },
-    ...{ isDriven: false, createdAt: at, updatedAt: at, endedAt: null },
+    ...{ isDriven: false, isDue: false, createdAt: at, updatedAt: at, endedAt: null },
     ...{ owner, tags, metadata: metadata as Parameters<Access['may']>[1]['metadata'] },
   };
 }

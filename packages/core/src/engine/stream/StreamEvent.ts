@@ -37,7 +37,7 @@ interface UpdatesChunk<Update> extends Lasting, OfGraph {
 }
 
 /** The state after a super-step. */
-interface ValuesChunk<State> extends Lasting, OfGraph {
+export interface ValuesChunk<State> extends Lasting, OfGraph {
   readonly mode: 'values';
   readonly data: State;
   /** LangGraph's checkpoint with this state; absent for a graph inside a node that keeps none. `parentId`: the one before. */
