@@ -14,10 +14,22 @@ export type TenantSource = keyof typeof TENANT_SOURCES;
 const OF_TENANT = ['runs', 'gates', 'tenants', 'run_counts'] as const;
 
 /** Tables of a run: its rows are visible with the run. */
-const OF_RUN = ['signals', 'run_changes', 'run_parts', 'run_bases', 'run_labels', 'gate_events'] as const;
+const OF_RUN = [
+  'signals',
+  'run_changes',
+  'run_parts',
+  'run_bases',
+  'run_labels',
+  'run_starts',
+  'gate_events',
+  'webhook_deliveries',
+] as const;
 
-/** Labels are written with the run, which cannot be seen before that statement has ended. */
-const WRITTEN_WITH_RUN: ReadonlySet<string> = new Set(['run_labels']);
+/** Tables without a tenant that hold inputs: only their owner and the worker see them. */
+const OF_WORKERS = ['schedules'] as const;
+
+/** Written with the run, which cannot be seen before that statement has ended. */
+const WRITTEN_WITH_RUN: ReadonlySet<string> = new Set(['run_labels', 'run_starts']);
 
 /** Tables that stay visible as a whole. They contain ids, hosts and counters. */
 export const SHOWN_TO_ALL = [
@@ -27,9 +39,10 @@ export const SHOWN_TO_ALL = [
   'graphs',
   'gate_event_count',
   'runs_not_kept',
+  'webhook_targets',
 ] as const;
 
-export const POLICED_TABLES: readonly string[] = [...OF_TENANT, ...OF_RUN];
+export const POLICED_TABLES: readonly string[] = [...OF_TENANT, ...OF_RUN, ...OF_WORKERS];
 
 /**
  * Returns the SQL that shows each connection the rows of its tenant alone. The owner of the tables sees all rows.
@@ -52,6 +65,7 @@ export function rowSecuritySql(schema: string, by: TenantSource, worker?: string
   ];
   return [
     ...OF_TENANT.flatMap((table) => policed(table, tenant)),
+    ...OF_WORKERS.flatMap((table) => policed(table, 'false')),
     ...OF_RUN.flatMap((table) => {
       const ofRun = `EXISTS (SELECT FROM ${name}.runs r WHERE r.run_id = ${table}.run_id)`;
       return policed(table, ofRun, WRITTEN_WITH_RUN.has(table) ? 'true' : ofRun);

@@ -3,8 +3,8 @@ import { EventBus } from '../../events/events.ts';
 import { withOwnSignal } from '../../events/onAbort.ts';
 import { extractRun } from '../../state/moving/movedRun.ts';
 import { awaitsInput, hasEnded } from '../../state/threads/threadRecords.ts';
-import type { NewRunLabels } from '../drive/givenLabels.ts';
 import { readStateAt } from '../drive/compiledGraph.ts';
+import type { NewRunLabels } from '../drive/givenLabels.ts';
 import { nullIfBusy } from '../drive/lease.ts';
 import {
   isOver,
@@ -33,8 +33,8 @@ import { type ForkOptions, type ForkResult, forkRun, threadExists } from '../run
 import { messageNotice, turnNotice } from '../runs/notices.ts';
 import type { LeasedRun, QueueOptions, RunDriver, RunQueue, RunRelease, Runs } from '../runs/Runs.ts';
 import { releaseOf, runIndexOf } from '../runs/standing.ts';
-import { notKept, type StreamEvent } from '../stream/StreamEvent.ts';
 import { startedRunBytes } from '../start/startedRun.ts';
+import { notKept, type StreamEvent } from '../stream/StreamEvent.ts';
 import { HeardTokens, SentTokens } from '../stream/sentTokens.ts';
 import {
   type ReadOptions,

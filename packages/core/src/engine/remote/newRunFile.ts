@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { createDatabase, openCopy, openStateCopy, openWorkingCopy } from '../../db/createDatabase.ts';
 import { SCHEMA_VERSION } from '../../db/ledger.ts';
 import { emptyLog } from '../../db/pragmas.ts';
-import { type RunLabels, RunLabelStore } from '../../state/labels/RunLabelStore.ts';
+import { RunLabelStore, type RunLabels } from '../../state/labels/RunLabelStore.ts';
 import { markGivenUp } from '../runs/givenUp.ts';
 import { beginRunFile, parseStartedRun } from '../start/startedRun.ts';
 

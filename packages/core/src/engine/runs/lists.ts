@@ -23,8 +23,8 @@ import {
   type ThreadStatus,
 } from '../../state/threads/threadRecords.ts';
 import { WaitStore } from '../../state/threads/WaitStore.ts';
-import { assertLabels } from '../drive/givenLabels.ts';
 import { ASKED_TO_STOP } from '../drive/due.ts';
+import { assertLabels } from '../drive/givenLabels.ts';
 import type { RunInfo } from '../drive/RunResult.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { type Gate, gateOf, gateWithDeadlines } from '../gates/Gate.ts';

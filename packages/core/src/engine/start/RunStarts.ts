@@ -2,7 +2,12 @@ import { whenFree } from '../../db/busy.ts';
 import type { EventSink } from '../../events/events.ts';
 import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
 import { isLabelValue, labelsOf } from '../../state/labels/RunLabelStore.ts';
-import { awaitsInput, type NewThread, type Policies, type Thread } from '../../state/threads/threadRecords.ts';
+import {
+  awaitsInput,
+  type NewThread,
+  type Policies,
+  type Thread,
+} from '../../state/threads/threadRecords.ts';
 import { type TakingEngine, takeBetweenTurns } from '../change/takeGraph.ts';
 import type { Engine } from '../drive/Engine.ts';
 import { assertLabels, type NewRunLabels } from '../drive/givenLabels.ts';

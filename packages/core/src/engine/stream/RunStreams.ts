@@ -2,7 +2,11 @@ import type { Callbacks } from '@langchain/core/callbacks/manager';
 import type { Database } from 'better-sqlite3';
 import { type Limits, validLimits } from '../../config/limits.ts';
 import { FileNews, isWatched } from '../../db/FileWatch.ts';
-import { type FencedLease, immediateTransaction, leaseFence } from '../../state/commits/immediateTransaction.ts';
+import {
+  type FencedLease,
+  immediateTransaction,
+  leaseFence,
+} from '../../state/commits/immediateTransaction.ts';
 import { type NewStreamEvent, StreamStore } from '../../state/events/StreamStore.ts';
 import { LiveTokens, type TokenReader } from './LiveTokens.ts';
 import { ModelVoices } from './ModelVoices.ts';
