@@ -31,12 +31,13 @@ export async function detectProject(root: string): Promise<DetectedProject> {
   );
   const judging = found.find(({ checks }) => checks.length > 0) ?? found[0];
   const setup = judging?.setup ?? found.find((each) => each.setup !== undefined)?.setup;
-  const checks = judging?.checks ?? [];
+  const { checks, hints } = judging ?? { checks: [], hints: [] };
+  const { packageManager, packages } = node ?? { packageManager: null, packages: [] };
   return {
     git,
-    packageManager: node?.packageManager ?? null,
-    packages: node?.packages ?? [],
-    hints: [...(judging?.hints ?? []), ...(checks.length > 0 ? [] : await otherTools(root))],
+    packageManager,
+    packages,
+    hints: [...(hints ?? []), ...(checks.length > 0 ? [] : await otherTools(root))],
     config: { ...(setup !== undefined && { setup: [...setup] }), checks: [...checks] },
   };
 }

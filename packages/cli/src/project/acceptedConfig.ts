@@ -105,7 +105,7 @@ export function formatConfig(config: ProjectConfig): readonly string[] {
   const perStage = Object.entries(stages).map(([stage, name]) => `${stage}: ${name}`);
   return [
     `gates:    design ${whoIs(gates.design)}, plan ${whoIs(gates.dag)}, code ${whoIs(gates.review)}`,
-    `review:   ${review === 'none' ? 'none' : `after every ${review}`}`,
+    `review:   ${formatReview(review)}`,
     `sandbox:  ${formatSandbox(sandbox)}`,
     ...(setup === undefined ? ['setup:    nothing'] : formatSetup(setup)),
     ...(checks.length === 0 ? ['check:    npm test'] : checks.flatMap(formatCheck)),
@@ -123,6 +123,9 @@ export function formatConfig(config: ProjectConfig): readonly string[] {
     ...(limits === undefined ? [] : [`limits:   ${JSON.stringify(limits)}`]),
   ];
 }
+
+const formatReview = (review: ProjectConfig['review']): string =>
+  review === 'none' ? 'none' : `after every ${review}`;
 
 function formatRepository(repository: ProjectConfig['repository']): string {
   if (typeof repository === 'string')

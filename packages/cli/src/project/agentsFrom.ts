@@ -10,6 +10,7 @@ import {
   commandAgents,
   findSandbox,
   GitWorkspace,
+  type GitWorkspaceOptions,
   modelAgents,
   ReplayAgents,
   type Sandbox,
@@ -43,7 +44,7 @@ export async function agentsFrom(
 ): Promise<
   Pick<OrchestratorOptions, 'agents' | 'workspace' | 'checks' | 'agentChecks' | 'secrets' | 'limits'>
 > {
-  const { checks, agentChecks, setup, setupInputs, caches, secrets, limits } = spec;
+  const { checks, agentChecks, secrets, limits } = spec;
   const { repository, git, withChanges, sandbox: choice, ...names } = spec;
   const { dir } = session;
   const recorded = { ...(secrets !== undefined && { secrets }), ...(limits !== undefined && { limits }) };
@@ -65,15 +66,25 @@ export async function agentsFrom(
       ...repositoryFor({ repository, ...(git && { git }) }),
       ...(git && { commits: { sign: git.sign, hooks: git.hooks } }),
       ...(withChanges && { withChanges }),
-      ...(setup !== null && {
-        setup: setupChecks(setup, { sandbox, network: spec.setupNetwork ?? true, variables: given.setup }),
-        setupArgv: [...setup, ...variablesDigest(given.setup)],
-      }),
-      ...(setupInputs !== undefined && { setupInputs }),
-      ...(caches !== undefined && { caches }),
+      ...setupOf(spec, sandbox, given.setup),
     }),
     checks: suiteOf(checks, sandbox, given.checks),
     ...(agentChecks !== undefined && { agentChecks }),
+  };
+}
+
+function setupOf(
+  { setup, setupInputs, setupNetwork = true, caches }: RunSpec,
+  sandbox: Sandbox | null,
+  variables: Variables,
+): Partial<GitWorkspaceOptions> {
+  return {
+    ...(setup !== null && {
+      setup: setupChecks(setup, { sandbox, network: setupNetwork, variables }),
+      setupArgv: [...setup, ...variablesDigest(variables)],
+    }),
+    ...(setupInputs !== undefined && { setupInputs }),
+    ...(caches !== undefined && { caches }),
   };
 }
 

@@ -49,24 +49,26 @@ export function whySmall(brief: string): 'a bug' | 'a small change' | null {
  */
 export async function proposedSize(
   brief: string,
-  { quick, ask = true, yes, canAsk, id, ...others }: SizeFlags,
+  flags: SizeFlags,
   { devs, session, agents }: SizedRun,
 ): Promise<{ readonly quick?: true }> {
-  const { documents, plan, until, epic, only } = others;
   const isFree = agents === 'none' || agents.startsWith(REPLAY);
-  const isChosen = [quick, documents, plan, until, epic, only].some((value) => value !== undefined);
-  const why = isChosen || isFree || brief.trim() === '' ? null : whySmall(brief);
-  if (why === null || (await isKnown(id ?? runIdOfText(brief), devs))) return {};
+  const why = isSized(flags) || isFree || brief.trim() === '' ? null : whySmall(brief);
+  if (why === null || (await isKnown(flags.id ?? runIdOfText(brief), devs))) return {};
   const what = `This brief looks like ${why}: --quick makes it one task with one gate, without design and plan.`;
-  const isAsked =
-    ask && canAsk && yes === undefined && isTerminal(session) && (session.io.env['CI'] ?? '') === '';
-  if (!isAsked) {
+  if (!mayAsk(flags, session)) {
     if (!session.out.json) session.out.note(what);
     return {};
   }
   session.out.print(what);
   return (await askYes('do it as --quick (yes or no): ', session)) ? { quick: true } : {};
 }
+
+const isSized = ({ quick, documents, plan, until, epic, only }: SizeFlags): boolean =>
+  [quick, documents, plan, until, epic, only].some((value) => value !== undefined);
+
+const mayAsk = ({ ask = true, canAsk, yes }: SizeFlags, session: SizedRun['session']): boolean =>
+  ask && canAsk && yes === undefined && isTerminal(session) && (session.io.env['CI'] ?? '') === '';
 
 /** A run goes on as it was begun. */
 const isKnown = async (id: string, devs: Pick<Orchestrator, 'list'>): Promise<boolean> =>

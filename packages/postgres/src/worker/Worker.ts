@@ -164,7 +164,9 @@ export class Worker {
     this.#drivers = new Map(drivers.map((driver) => [queueName(driver.queue), driver]));
     this.#older = older;
     this.#meters = meters;
-    this.#tending = Promise.all(drivers.map((driver) => driver.tend?.({ signal: this.#tendEnd.signal })));
+    this.#tending = Promise.all(
+      drivers.map(async (driver) => driver.tend?.({ signal: this.#tendEnd.signal })),
+    );
     this.#clock = clock;
     this.#onEvent = onEvent ?? (() => undefined);
     this.slots = slots;

@@ -37,7 +37,8 @@ describe('an edit keeps how its file is written', () => {
     ['a last line that goes', 'a\nb\n', 'b\n', '', 'a\n'],
     ['a mark before the first line', `${MARK}a\r\nb\r\n`, 'a\nb\n', 'x\n', `${MARK}x\r\n`],
     ['$& as it is', 'a\r\n', 'a', '$&', '$&\r\n'],
-  ])('%s', async (_, content, find, replacement, after) => {
+  ])('%s', async (_, ...given) => {
+    const [content, find, replacement, after] = given;
     expect(await edited(content, find, replacement)).toBe(after);
   });
 

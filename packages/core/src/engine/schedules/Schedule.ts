@@ -53,7 +53,14 @@ const OVERLAPS = ['skip', 'wait', 'allow'] as const;
 
 /** Times as they are stored. @throws TypeError, RangeError for times that cannot be kept. */
 export function storedTimes(times: ScheduleTimes): StoredTimes {
-  const { cron, every, timeZone, overlap, thread, until } = times;
+  const { until, ...rest } = times;
+  assertFirings(times);
+  assertPlace(times);
+  const given = Object.entries(rest).filter(([, value]) => value !== undefined);
+  return { ...Object.fromEntries(given), ...(until !== undefined && { until: until.getTime() }) };
+}
+
+function assertFirings({ cron, every, timeZone }: ScheduleTimes): void {
   if ((cron === undefined) === (every === undefined))
     throw new TypeError('Expected exactly one of `cron` and `every`.');
   if (cron !== undefined) cronOf(cron, timeZone);
@@ -62,20 +69,15 @@ export function storedTimes(times: ScheduleTimes): StoredTimes {
       throw new RangeError(`every: expected whole milliseconds from ${FEWEST_MS}, got ${every}`);
     if (timeZone !== undefined) throw new TypeError('timeZone: only with `cron`.');
   }
+}
+
+function assertPlace({ overlap, thread, until }: ScheduleTimes): void {
   if (overlap !== undefined && !OVERLAPS.includes(overlap))
     throw new TypeError(`overlap: expected ${OVERLAPS.join(', ')}, got ${String(overlap)}.`);
   if (thread !== undefined && (typeof thread !== 'string' || thread === ''))
     throw new TypeError('thread: expected the id of a run.');
   if (until !== undefined && !(until instanceof Date && Number.isFinite(until.getTime())))
     throw new TypeError('until: expected a valid Date.');
-  return {
-    ...(cron !== undefined && { cron }),
-    ...(every !== undefined && { every }),
-    ...(timeZone !== undefined && { timeZone }),
-    ...(overlap !== undefined && { overlap }),
-    ...(thread !== undefined && { thread }),
-    ...(until !== undefined && { until: until.getTime() }),
-  };
 }
 
 /** @throws RangeError for an expression or a time zone that there is not, and for one without firings. */

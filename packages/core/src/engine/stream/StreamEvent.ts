@@ -14,7 +14,7 @@ import { heaviestPlace } from '../../values/heaviestPlace.ts';
 import { isRecord } from '../../values/isRecord.ts';
 import { type Gate, gateOf } from '../gates/Gate.ts';
 import { StrictSerde } from '../saver/StrictSerde.ts';
-import { placeOfCheckpoint, type StateAt } from './checkpointPlace.ts';
+import { type CheckpointPlace, placeOfCheckpoint, type StateAt } from './checkpointPlace.ts';
 
 /** LangGraph's modes that a durable run streams. */
 export type StreamMode = 'updates' | 'values' | 'custom' | 'messages';
@@ -37,16 +37,11 @@ interface UpdatesChunk<Update> extends Lasting, OfGraph {
 }
 
 /** The state after a super-step. */
-export interface ValuesChunk<State> extends Lasting, OfGraph {
+interface ValuesChunk<State> extends Lasting, OfGraph {
   readonly mode: 'values';
   readonly data: State;
   /** LangGraph's checkpoint with this state; absent for a graph inside a node that keeps none. `parentId`: the one before. */
-  readonly checkpoint?: {
-    readonly id: string;
-    readonly parentId?: string;
-    readonly step: number;
-    readonly source: 'input' | 'loop' | 'update' | 'fork';
-  };
+  readonly checkpoint?: CheckpointPlace;
 }
 
 /** The argument of `config.writer`. */

@@ -1,7 +1,12 @@
 import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
-import type { ValuesChunk } from './StreamEvent.ts';
 
-export type CheckpointPlace = NonNullable<ValuesChunk<unknown>['checkpoint']>;
+export interface CheckpointPlace {
+  readonly id: string;
+  /** The one before. */
+  readonly parentId?: string;
+  readonly step: number;
+  readonly source: 'input' | 'loop' | 'update' | 'fork';
+}
 
 /** The values of a graph at a checkpoint. */
 export interface StateAt {

@@ -47,14 +47,17 @@ export async function aWorld(
       const failed = cases.filter(({ state }) => state === 'failed').map(({ name }) => name);
       const passed = failed.length === 0;
       const output = passed ? 'ok' : `not ok: ${failed.join(', ')}`;
-      const result = { passed, exitCode: passed ? 0 : 1, timedOut: false, output, command: 'lines' };
+      const exitCode = passed ? 0 : 1;
+      const result = {
+        passed,
+        exitCode,
+        timedOut: false,
+        output,
+        command: 'lines',
+        ...(tellsCases && { cases }),
+      };
       runs.push(output);
-      return (
-        says?.({ ...result, ...(tellsCases && { cases }) }, runs.length) ?? {
-          ...result,
-          ...(tellsCases && { cases }),
-        }
-      );
+      return says?.(result, runs.length) ?? result;
     },
     runCommand: async (argv) => {
       const run = await (workspace as MemoryWorkspace).open('shop');
@@ -65,13 +68,8 @@ export async function aWorld(
         );
       const passed = await (passes?.(argv, run) ?? isThere());
       runs.push(`command ${argv.join(' ')}`);
-      return {
-        passed,
-        exitCode: passed ? 0 : 1,
-        timedOut: false,
-        output: `${passed}`,
-        command: argv.join(' '),
-      };
+      const exitCode = passed ? 0 : 1;
+      return { passed, exitCode, timedOut: false, output: `${passed}`, command: argv.join(' ') };
     },
   };
   const pipeline = await aPipeline(db, { tasks: 1, ...options, checks });

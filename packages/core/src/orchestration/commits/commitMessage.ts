@@ -21,19 +21,22 @@ export function messageProblems(style: CommitStyle | null, message: string): rea
 }
 
 function subjectProblems(style: CommitStyle | null, subject: string): string[] {
-  const {
-    form = 'sentence',
-    types = [],
-    scopes = [],
-    scopesAreClosed = false,
-    maxSubject = 100,
-  } = style ?? {};
+  const maxSubject = style?.maxSubject ?? 100;
   const problems: string[] = [];
   if (subject.trim() === '') problems.push('the first line is empty');
   if (subject.length > maxSubject)
     problems.push(`the first line has ${subject.length} characters, ${maxSubject} are the most`);
   if (subject.endsWith('.')) problems.push('the first line ends with a full stop');
-  if (form === 'sentence') return problems;
+  if (style?.form === 'conventional') problems.push(...prefixProblems(style, subject));
+  return problems;
+}
+
+/** Of `type(scope): `. */
+function prefixProblems(
+  { types, scopes, scopesAreClosed }: Pick<CommitStyle, 'types' | 'scopes' | 'scopesAreClosed'>,
+  subject: string,
+): readonly string[] {
+  const problems: string[] = [];
   const { type, scope } = CONVENTIONAL.exec(subject)?.groups ?? {};
   if (type === undefined) problems.push('the first line is no `type: text`');
   else if (!types.includes(type)) problems.push(`the type is none of ${types.join(', ')}`);

@@ -60,19 +60,30 @@ export function readCommitStyle({ messages, commitlint }: StyleSources): CommitS
   const subjects = written.map((text) => text.split('\n')[0] ?? '');
   const parts = subjects.flatMap(conventionalParts);
   const isConventional = commitlint !== null || isMost(parts.length, subjects.length);
-  const texts = isConventional ? parts.map(({ text }) => text) : subjects;
   const rules = commitlint === null ? null : commitlintRules(commitlint);
-  const scoped = parts.flatMap(({ scope }) => scope ?? []);
-  const scopes = rules?.scopes ?? (isMost(scoped.length, parts.length) ? byFrequency(scoped) : []);
   return {
-    form: isConventional ? 'conventional' : 'sentence',
-    types: isConventional ? (rules?.types ?? knownTypes(parts.map(({ type }) => type))) : [],
-    scopes: isConventional ? scopes : [],
+    ...(isConventional ? conventionalStyle(parts, rules) : SENTENCES),
     scopesAreClosed: rules?.scopes !== undefined,
     maxSubject: rules?.maxSubject ?? usualLength(subjects),
     maxLine: rules === null ? DEFAULT_LINE : COMMITLINT_SUBJECT,
-    capital: capitalOf(texts),
+    capital: capitalOf(isConventional ? parts.map(({ text }) => text) : subjects),
     trailers: usualTrailers(written),
+  };
+}
+
+type CommitForm = Pick<CommitStyle, 'form' | 'types' | 'scopes'>;
+
+const SENTENCES: CommitForm = { form: 'sentence', types: [], scopes: [] };
+
+function conventionalStyle(
+  parts: readonly ConventionalParts[],
+  rules: ReturnType<typeof commitlintRules> | null,
+): CommitForm {
+  const scoped = parts.flatMap(({ scope }) => scope ?? []);
+  return {
+    form: 'conventional',
+    types: rules?.types ?? knownTypes(parts.map(({ type }) => type)),
+    scopes: rules?.scopes ?? (isMost(scoped.length, parts.length) ? byFrequency(scoped) : []),
   };
 }
 

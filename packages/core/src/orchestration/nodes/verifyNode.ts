@@ -248,9 +248,6 @@ async function dueReview(state: GraphState, workspace: RunWorkspace): Promise<Du
   const start = reviewStart(state, subject, commits);
   const changes = await workspace.changes(start < 0 ? null : (commits[start]?.sha ?? null));
   if (changes === null) return null;
-  const { files } = changes;
-  const sum = (part: 'added' | 'removed'): number =>
-    files.reduce((total, file) => total + (file[part] ?? 0), 0);
   const own = state.tasks.filter(({ taskId }) => subject.taskIds.includes(taskId));
   const moved = (await workspace.successors?.(own.flatMap(({ gitHash }) => gitHash ?? []))) ?? {};
   const shown = reviewsOf(state, subject.taskIds).at(-1)?.review.to;
@@ -259,12 +256,21 @@ async function dueReview(state: GraphState, workspace: RunWorkspace): Promise<Du
     since: commits.some(({ sha }) => sha === shown) ? (shown ?? null) : null,
     moved,
     notes: (await workspace.commitNotes?.()) ?? [],
-    range: {
-      ...changes,
-      commits: commits.slice(start + 1).slice(-COMMITS_SHOWN),
-      files: files.slice(0, FILES_SHOWN),
-      total: { files: files.length, added: sum('added'), removed: sum('removed') },
-    },
+    range: rangeShown(changes, commits.slice(start + 1)),
+  };
+}
+
+type Changes = NonNullable<Awaited<ReturnType<RunWorkspace['changes']>>>;
+
+function rangeShown(changes: Changes, commits: readonly CommitView[]): ReviewedRange {
+  const { files } = changes;
+  const sum = (part: 'added' | 'removed'): number =>
+    files.reduce((total, file) => total + (file[part] ?? 0), 0);
+  return {
+    ...changes,
+    commits: commits.slice(-COMMITS_SHOWN),
+    files: files.slice(0, FILES_SHOWN),
+    total: { files: files.length, added: sum('added'), removed: sum('removed') },
   };
 }
 
