@@ -246,7 +246,7 @@ async function dueReview(state: GraphState, workspace: RunWorkspace): Promise<Du
   const subject = reviewSubject(state, commits);
   if (subject === null) return null;
   const start = reviewStart(state, subject, commits);
-  const changes = await workspace.changes(start < 0 ? null : (commits[start]?.sha ?? null));
+  const changes = await workspace.changes(commits[start]?.sha ?? null);
   if (changes === null) return null;
   const own = state.tasks.filter(({ taskId }) => subject.taskIds.includes(taskId));
   const moved = (await workspace.successors?.(own.flatMap(({ gitHash }) => gitHash ?? []))) ?? {};
