@@ -3,7 +3,7 @@ import type { ErrorView } from '../src/http/errors.ts';
 import type { GateChoice } from '../src/views/choices.ts';
 import { gatePath, post } from './api.ts';
 import { goesOn, goOnAfterDecision } from './flow.ts';
-import { buildAnswer } from './gate/buildAnswer.ts';
+import { type AnswerDraft, buildAnswer } from './gate/buildAnswer.ts';
 import { ChoiceSheet } from './gate/ChoiceSheet.tsx';
 import type { GateOnPage } from './gate/gateOnPage.ts';
 import { Icon } from './icons.tsx';
@@ -102,31 +102,24 @@ interface ChoiceButtonOf {
 /** Sends an answer without a form at once, and opens the sheet of any other. */
 function ChoiceButton({ choice, gate, isOff, give }: ChoiceButtonOf) {
   const { view, store } = gate;
-  const { name, label, meaning, approves, comments } = choice;
   const isFilledIn = choice.words !== undefined || choice.form !== undefined;
-  const isOpen = store.open.value === name;
+  const isOpen = store.open.value === choice.name;
   const given = isFilledIn ? null : buildAnswer(choice, store.draft.value, view);
-  const count = store.draft.value.comments.length;
+  const approvesOn = choice.approves === true && me.value?.canDrive === true;
   const press = (): void => {
-    if (given === null) store.open.value = isOpen ? null : name;
+    if (given === null) store.open.value = isOpen ? null : choice.name;
     else if (given.kind === 'answer') give(given.answer, approvesOn || goesOn());
   };
-  const approvesOn = approves === true && me.value?.canDrive === true;
-  const unsent = comments !== true && given !== null && count > 0;
   const button = (
-    <button
-      id={name}
-      type="button"
-      class={`btn ${approves === true ? 'primary' : ''}`}
-      disabled={isOff || given?.kind === 'missing'}
-      title={unsent ? `${meaning}; not sent with it: ${formatCommentCount(count)}` : meaning}
-      {...(isFilledIn && { 'aria-expanded': isOpen })}
-      onClick={press}
-    >
-      {label}
-      {approvesOn && !isFilledIn && ' and go on'}
-      {comments === true && count > 0 && <span class="count on">{count}</span>}
-    </button>
+    <MainButton
+      choice={choice}
+      given={given}
+      count={store.draft.value.comments.length}
+      isOpen={isOpen}
+      isOff={isOff}
+      isOn={approvesOn}
+      onPress={press}
+    />
   );
   if (!approvesOn || given === null) return button;
   const only = (): void => {
@@ -135,22 +128,69 @@ function ChoiceButton({ choice, gate, isOff, give }: ChoiceButtonOf) {
   return (
     <span class="split-btn">
       {button}
-      <button
-        type="button"
-        class="btn primary more-ways"
-        popovertarget="only"
-        aria-label={`More ways to ${label.toLowerCase()}`}
-      >
-        <Icon name="down" />
-      </button>
-      <span class="menu" id="only" popover="auto">
-        <button type="button" id="approve-only" class="btn quiet" disabled={isOff} onClick={only}>
-          {label} only
-        </button>
-      </span>
+      <MoreWays label={choice.label} isOff={isOff} onOnly={only} />
     </span>
   );
 }
+
+interface MainButtonOf {
+  readonly choice: GateChoice;
+  /** `null` where it is written in a sheet. */
+  readonly given: AnswerDraft | null;
+  /** Comments of the draft. */
+  readonly count: number;
+  /** Whether its sheet is open. */
+  readonly isOpen: boolean;
+  readonly isOff: boolean;
+  /** Whether the run goes on then. */
+  readonly isOn: boolean;
+  readonly onPress: () => void;
+}
+
+function MainButton({ choice, given, count, isOpen, isOff, isOn, onPress }: MainButtonOf) {
+  const { name, label, meaning, approves, comments } = choice;
+  const unsent = comments !== true && given !== null && count > 0;
+  return (
+    <button
+      id={name}
+      type="button"
+      class={`btn ${approves === true ? 'primary' : ''}`}
+      disabled={isOff || given?.kind === 'missing'}
+      title={unsent ? `${meaning}; not sent with it: ${formatCommentCount(count)}` : meaning}
+      {...(given === null && { 'aria-expanded': isOpen })}
+      onClick={onPress}
+    >
+      {label}
+      {isOn && given !== null && ' and go on'}
+      {comments === true && count > 0 && <span class="count on">{count}</span>}
+    </button>
+  );
+}
+
+interface MoreWaysOf {
+  readonly label: string;
+  readonly isOff: boolean;
+  /** Gives the answer; the run does not go on by it. */
+  readonly onOnly: () => void;
+}
+
+const MoreWays = ({ label, isOff, onOnly }: MoreWaysOf) => (
+  <>
+    <button
+      type="button"
+      class="btn primary more-ways"
+      popovertarget="only"
+      aria-label={`More ways to ${label.toLowerCase()}`}
+    >
+      <Icon name="down" />
+    </button>
+    <span class="menu" id="only" popover="auto">
+      <button type="button" id="approve-only" class="btn quiet" disabled={isOff} onClick={onOnly}>
+        {label} only
+      </button>
+    </span>
+  </>
+);
 
 /** Sends a decision. The draft stays until the decision is recorded. */
 function useGiving(gate: GateOnPage) {

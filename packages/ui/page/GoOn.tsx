@@ -15,6 +15,32 @@ interface GoOnOf {
 
 /** The button that goes on with a run, where this page may; and the command, which is right anywhere. */
 export function GoOn({ run, label = 'Go on', isMain = false }: GoOnOf) {
+  const { press, error, isSending } = useDriving(run);
+  const canDrive = me.value?.canDrive === true;
+  return (
+    <>
+      <span class="row wrap go-on">
+        {canDrive && (
+          <button
+            type="button"
+            class={`btn go ${isMain ? 'primary' : 'sm'}`}
+            disabled={isSending}
+            onClick={() => void press()}
+          >
+            <Icon name="play" />
+            {isSending ? 'Starting…' : label}
+          </button>
+        )}
+        {isMain && canDrive && <span class="q3">or in a terminal</span>}
+        {(isMain || !canDrive) && <Command words={`devs resume ${run}`} />}
+      </span>
+      {error !== null && <Problem error={error} />}
+    </>
+  );
+}
+
+/** Asks the page to go on with a run. */
+function useDriving(run: string) {
   const error = useSignal<ErrorView | null>(null);
   const isSending = useSignal(false);
   const press = async (): Promise<void> => {
@@ -25,26 +51,7 @@ export function GoOn({ run, label = 'Go on', isMain = false }: GoOnOf) {
     );
     isSending.value = false;
   };
-  return (
-    <>
-      <span class="row wrap go-on">
-        {me.value?.canDrive === true && (
-          <button
-            type="button"
-            class={`btn go ${isMain ? 'primary' : 'sm'}`}
-            disabled={isSending.value}
-            onClick={() => void press()}
-          >
-            <Icon name="play" />
-            {isSending.value ? 'Starting…' : label}
-          </button>
-        )}
-        {isMain && me.value?.canDrive === true && <span class="q3">or in a terminal</span>}
-        {(isMain || me.value?.canDrive !== true) && <Command words={`devs resume ${run}`} />}
-      </span>
-      {error.value !== null && <Problem error={error.value} />}
-    </>
-  );
+  return { press, error: error.value, isSending: isSending.value };
 }
 
 /** A command to type, and to take along. */

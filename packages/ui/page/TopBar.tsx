@@ -21,7 +21,10 @@ export function crumbsOf(shown: ScreenState): readonly Crumb[] {
       return [{ words: shown.view.title, href: null }];
     case 'runs':
       return [{ words: 'Runs', href: null }];
-    default:
+    case 'inbox':
+    case 'waiting':
+    case 'loading':
+    case 'error':
       return [];
   }
 }

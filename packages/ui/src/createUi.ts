@@ -122,28 +122,37 @@ export function createUi({
     },
     rewinding: rewinding ?? ((id, work) => place.write(async (devs) => work(await devs.run(id)))),
   };
-  const answer = async (route: Route, asked: RouteRequest): Promise<Response> => {
+  const routes = routesBelow(base, identifyFirst(identify, deps));
+  return Object.assign(refuseOthers(new Set(hosts), routes), {
+    close: async () => drives?.drain(),
+    abort: () => drives?.abort(),
+  });
+}
+
+type AnswerRoute = (route: Route, asked: RouteRequest) => Promise<Response>;
+
+/** Answers in the name of a person, as far as they may. */
+function identifyFirst(identify: UiOptions['identify'], deps: RouteContext): AnswerRoute {
+  return async (route, asked) => {
     if (route.access === 'open') return route.handle(asked, deps);
     const by = await identify(asked.request);
     if (by === null) throw unknownPerson();
-    if (route.access === 'decide' && isReadOnly) throw readsOnly();
+    if (route.access === 'decide' && deps.isReadOnly) throw readsOnly();
     return route.handle(asked, { ...deps, by });
   };
-  const routes = routesBelow(base, answer);
-  const known = new Set(hosts);
-  const handle = async (request: Request): Promise<Response> => {
+}
+
+/** Answers requests to known hosts only. What is thrown becomes a response. */
+function refuseOthers(hosts: ReadonlySet<string>, routes: Hono) {
+  return async (request: Request): Promise<Response> => {
     try {
-      const refusal = requestRefusal(request, known);
+      const refusal = requestRefusal(request, hosts);
       if (refusal !== null) throw refusalError(refusal);
       return await routes.fetch(request);
     } catch (error) {
       return errorResponse(error);
     }
   };
-  return Object.assign(handle, {
-    close: async () => drives?.drain(),
-    abort: () => drives?.abort(),
-  });
 }
 
 /** @throws TypeError without agents. */
@@ -155,7 +164,7 @@ function withAgents(place: RunsPlace, asking: AskingOf | undefined): DriveRun {
 }
 
 /** All paths. Hono answers HEAD by GET and drops the body; the stream of changes would stay open. */
-function routesBelow(base: string, answer: (route: Route, asked: RouteRequest) => Promise<Response>): Hono {
+function routesBelow(base: string, answer: AnswerRoute): Hono {
   const app = new Hono({ getPath: ({ url }) => pathBelow(base, new URL(url)) });
   app.onError((error) => errorResponse(error));
   app.notFound(() => errorResponse(noPage(404, 'NOT_FOUND')));

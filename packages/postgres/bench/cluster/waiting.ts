@@ -51,6 +51,14 @@ export async function waiting(
   return [...(await waitingWith('prose', place, counts, time)), ...transcripts];
 }
 
+function askedApp(runs: ReturnType<typeof postgres>) {
+  const builder = new StateGraph(Asked)
+    .addNode('ask', () => ({ answer: String(interrupt('Well?')) }))
+    .addEdge(START, 'ask')
+    .addEdge('ask', END);
+  return durable(builder, { runs, graph: 'asked' });
+}
+
 async function waitingWith(
   state: Waiting['state'],
   { url, dir }: Place,
@@ -61,12 +69,7 @@ async function waitingWith(
   const texts = Array.from({ length: REAL }, (_, n) => STATES[state](n, STATE_BYTES));
   const stateKb = median(texts.map((text) => brotliCompressSync(text, AS_FILES).length)) / 1024;
   const [mine, theirs] = [postgres({ url, dir, schema }), postgres({ url, dir, schema })];
-  const builder = new StateGraph(Asked)
-    .addNode('ask', () => ({ answer: String(interrupt('Well?')) }))
-    .addEdge(START, 'ask')
-    .addEdge('ask', END);
-  const app = durable(builder, { runs: mine, graph: 'asked' });
-  const driver = durable(builder, { runs: theirs, graph: 'asked' });
+  const [app, driver] = [askedApp(mine), askedApp(theirs)];
   const claims = new Claims();
   const found: Waiting[] = [];
   for (const count of counts) {
@@ -81,13 +84,7 @@ async function waitingWith(
     await noJobs(url, schema);
     const pages = await times(20, () => app.openGates({ limit: 50 }));
     const kb = await kilobytesEach(url, schema);
-    const claimed: number[] = [];
-    for (const id of ids) {
-      const [gate] = await app.gates(id);
-      if (gate === undefined) throw new Error(`Run ${id} has an open gate, or the benchmark is wrong.`);
-      const decide = () => app.decide(gate, { value: 'yes', by: { kind: 'human', id: 'ada' } });
-      claimed.push(await claims.timeOf(id, decide));
-    }
+    const claimed = await claimTimes(app, ids, claims);
     await worker.stop();
     found.push({
       ...{ runs: count, state, stateKb: round(stateKb, 1) },
@@ -102,6 +99,22 @@ async function waitingWith(
   }
   await Promise.all([app.close(), driver.close()]);
   return found;
+}
+
+/** Decides the gate of each run, one after another. Until a worker has taken it, ms. */
+async function claimTimes(
+  app: ReturnType<typeof askedApp>,
+  ids: readonly string[],
+  claims: Claims,
+): Promise<readonly number[]> {
+  const claimed: number[] = [];
+  for (const id of ids) {
+    const [gate] = await app.gates(id);
+    if (gate === undefined) throw new Error(`Run ${id} has an open gate, or the benchmark is wrong.`);
+    const decide = () => app.decide(gate, { value: 'yes', by: { kind: 'human', id: 'ada' } });
+    claimed.push(await claims.timeOf(id, decide));
+  }
+  return claimed;
 }
 
 /** When a worker has taken a run. */

@@ -1,6 +1,6 @@
 import type { LastComment } from '@devs/core/internal';
 import { useSignal } from '@preact/signals';
-import { Fragment } from 'preact';
+import { Fragment, type VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { markPieces } from '../code/Piece.ts';
 import type { Colours } from '../code/useColours.ts';
@@ -77,7 +77,7 @@ function Rows({ from, rows }: ChunkOf) {
   const lines = rows.lines.slice(from, from + CHUNK);
   // Another word in a comment does not make the rows anew.
   const said = new Set(useThreadLines(rows.gate, rows.path).value.split(' ').map(Number));
-  const below = (line: DiffLine | null) =>
+  const below: RenderBelow = (line) =>
     line !== null && <Below line={line} rows={rows} isSaid={said.has(lineNumber(line))} />;
   const isWide = isSplit.value && matchMedia('(min-width: 56rem)').matches;
   return (
@@ -88,46 +88,50 @@ function Rows({ from, rows }: ChunkOf) {
         {isWide && <col class="co" />}
         <col />
       </colgroup>
-      <tbody>
-        {isWide
-          ? splitRows(lines).map(({ before, after }, at) => (
-              <Fragment key={at}>
-                {isGap(before) ? (
-                  <Gap line={before} rows={rows} columns={4} />
-                ) : (
-                  <tr>
-                    <Side line={before} side="before" rows={rows} />
-                    <Side line={after} side="after" rows={rows} />
-                  </tr>
-                )}
-                {before?.kind === 'removed' && below(before)}
-                {below(after)}
-              </Fragment>
-            ))
-          : lines.map((line, at) => (
-              <Fragment key={at}>
-                {isGap(line) ? (
-                  <Gap line={line} rows={rows} columns={3} />
-                ) : (
-                  <tr class={line.kind} data-place={rows.path} data-line={lineNumber(line)} {...ROLES.row}>
-                    <td class="no o" {...ROLES.cell}>
-                      {line.kind === 'removed' ? <At line={line} rows={rows} /> : line.before}
-                    </td>
-                    <td class="no n" {...ROLES.cell}>
-                      {line.kind !== 'removed' && <At line={line} rows={rows} />}
-                    </td>
-                    <td class="tx" {...ROLES.cell}>
-                      <Text line={line} rows={rows} />
-                    </td>
-                  </tr>
-                )}
-                {below(line)}
-              </Fragment>
-            ))}
-      </tbody>
+      <tbody>{isWide ? renderSplit(lines, rows, below) : renderUnified(lines, rows, below)}</tbody>
     </table>
   );
 }
+
+type RenderBelow = (line: DiffLine | null) => VNode | false;
+
+const renderSplit = (lines: readonly DiffLine[], rows: RowsOf, below: RenderBelow) =>
+  splitRows(lines).map(({ before, after }, at) => (
+    <Fragment key={at}>
+      {isGap(before) ? (
+        <Gap line={before} rows={rows} columns={4} />
+      ) : (
+        <tr>
+          <Side line={before} side="before" rows={rows} />
+          <Side line={after} side="after" rows={rows} />
+        </tr>
+      )}
+      {before?.kind === 'removed' && below(before)}
+      {below(after)}
+    </Fragment>
+  ));
+
+const renderUnified = (lines: readonly DiffLine[], rows: RowsOf, below: RenderBelow) =>
+  lines.map((line, at) => (
+    <Fragment key={at}>
+      {isGap(line) ? (
+        <Gap line={line} rows={rows} columns={3} />
+      ) : (
+        <tr class={line.kind} data-place={rows.path} data-line={lineNumber(line)} {...ROLES.row}>
+          <td class="no o" {...ROLES.cell}>
+            {line.kind === 'removed' ? <At line={line} rows={rows} /> : line.before}
+          </td>
+          <td class="no n" {...ROLES.cell}>
+            {line.kind !== 'removed' && <At line={line} rows={rows} />}
+          </td>
+          <td class="tx" {...ROLES.cell}>
+            <Text line={line} rows={rows} />
+          </td>
+        </tr>
+      )}
+      {below(line)}
+    </Fragment>
+  ));
 
 type GapLine = DiffLine & { readonly kind: 'gap' };
 

@@ -86,70 +86,74 @@ function Onward({ view }: { readonly view: ShownGateView }) {
   );
 }
 
+const ENDED: ReadonlySet<string> = new Set(['completed', 'cancelled', 'dead_letter']);
+
+/** Of functions, not components: the link keeps the focus when the run comes to its next state. */
 function RunState({ run }: { readonly run: ShownRunView }) {
-  const { id, driver, gates, status } = run;
-  const [gate] = gates;
-  if (driver !== null) {
-    return (
-      <div class="go-top">
-        <div class="grow">
-          <h2 id="go-h" class="livedot">
-            The run goes on
-          </h2>
-          <p class="q2">
-            <Now run={run} />. Driven by {driver}.
-          </p>
-        </div>
-        <a class="btn" href={runHref(id)}>
-          Watch
-        </a>
-      </div>
-    );
-  }
-  if (gate !== undefined) {
-    return (
-      <div class="go-top">
-        <div class="grow">
-          <h2 id="go-h">
-            {gate.about} waits for you: {gate.asks}
-          </h2>
-          <p class="q2">
-            <FactWords facts={gate.facts} />
-          </p>
-        </div>
-        <a class="btn primary up" href={gateHref(id, gate.sessionId)}>
-          Review it
-        </a>
-      </div>
-    );
-  }
-  if (status === 'completed' || status === 'cancelled' || status === 'dead_letter') {
-    return (
-      <div class="go-top">
-        <h2 id="go-h" class="grow">
-          The run has ended: {status.replace('_', ' ')}
-        </h2>
-        <a class="btn" href={runHref(id)}>
-          See the run
-        </a>
-      </div>
-    );
-  }
-  return (
-    <>
-      <div class="go-top">
-        <span class="kind">
-          <Icon name="pause" />
-        </span>
-        <div class="grow">
-          <h2 id="go-h">Nothing drives this run yet</h2>
-          <p class="q2">Your decision is safe. The run continues from it whenever a process picks it up.</p>
-        </div>
-      </div>
-      <GoOn run={id} isMain />
-    </>
-  );
+  const [gate] = run.gates;
+  if (run.driver !== null) return renderDriven(run);
+  if (gate !== undefined) return renderAsking(run.id, gate);
+  if (ENDED.has(run.status)) return renderEnded(run);
+  return renderIdle(run.id);
 }
+
+const renderDriven = (run: ShownRunView) => (
+  <div class="go-top">
+    <div class="grow">
+      <h2 id="go-h" class="livedot">
+        The run goes on
+      </h2>
+      <p class="q2">
+        <Now run={run} />. Driven by {run.driver}.
+      </p>
+    </div>
+    <a class="btn" href={runHref(run.id)}>
+      Watch
+    </a>
+  </div>
+);
+
+const renderAsking = (id: string, gate: ShownRunView['gates'][number]) => (
+  <div class="go-top">
+    <div class="grow">
+      <h2 id="go-h">
+        {gate.about} waits for you: {gate.asks}
+      </h2>
+      <p class="q2">
+        <FactWords facts={gate.facts} />
+      </p>
+    </div>
+    <a class="btn primary up" href={gateHref(id, gate.sessionId)}>
+      Review it
+    </a>
+  </div>
+);
+
+const renderEnded = ({ id, status }: ShownRunView) => (
+  <div class="go-top">
+    <h2 id="go-h" class="grow">
+      The run has ended: {status.replace('_', ' ')}
+    </h2>
+    <a class="btn" href={runHref(id)}>
+      See the run
+    </a>
+  </div>
+);
+
+const renderIdle = (id: string) => (
+  <>
+    <div class="go-top">
+      <span class="kind">
+        <Icon name="pause" />
+      </span>
+      <div class="grow">
+        <h2 id="go-h">Nothing drives this run yet</h2>
+        <p class="q2">Your decision is safe. The run continues from it whenever a process picks it up.</p>
+      </div>
+    </div>
+    <GoOn run={id} isMain />
+  </>
+);
 
 /** Gates of other runs that are shown. */
 const SHOWN = 4;

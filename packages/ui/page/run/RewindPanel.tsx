@@ -27,17 +27,11 @@ export function RewindPanel({ run, task, plan, onPreview }: RewindPanelProps) {
   return (
     <div class="rewinding">
       {task !== undefined && plan === null && (
-        <p>
-          <strong>{task.label}</strong> {task.name}, {humanizeName(task.status)}.{' '}
-          <button
-            type="button"
-            class="btn sm"
-            disabled={isSending.value}
-            onClick={() => void send({ way: 'preview', task: task.label })}
-          >
-            Preview a rewind to {task.label}
-          </button>
-        </p>
+        <PreviewOffer
+          task={task}
+          isSending={isSending.value}
+          onPreview={() => void send({ way: 'preview', task: task.label })}
+        />
       )}
       {plan !== null && (
         <RewindDecision
@@ -51,17 +45,7 @@ export function RewindPanel({ run, task, plan, onPreview }: RewindPanelProps) {
         />
       )}
       {last !== null && plan === null && (
-        <p class="q2">
-          Rewound to {last.target} by {last.principal}, undone: {last.undone.join(', ')}.{' '}
-          <button
-            type="button"
-            class="btn sm"
-            disabled={isSending.value}
-            onClick={() => void send({ way: 'undo' })}
-          >
-            Undo the rewind
-          </button>
-        </p>
+        <LastRewind last={last} isSending={isSending.value} onUndo={() => void send({ way: 'undo' })} />
       )}
       <div role="status">
         {told.value.map((words) => (
@@ -72,6 +56,36 @@ export function RewindPanel({ run, task, plan, onPreview }: RewindPanelProps) {
     </div>
   );
 }
+
+interface OfferProps {
+  readonly task: PlannedTask;
+  readonly isSending: boolean;
+  readonly onPreview: () => void;
+}
+
+const PreviewOffer = ({ task, isSending, onPreview }: OfferProps) => (
+  <p>
+    <strong>{task.label}</strong> {task.name}, {humanizeName(task.status)}.{' '}
+    <button type="button" class="btn sm" disabled={isSending} onClick={onPreview}>
+      Preview a rewind to {task.label}
+    </button>
+  </p>
+);
+
+interface LastProps {
+  readonly last: NonNullable<ReturnType<typeof lastRewind>>;
+  readonly isSending: boolean;
+  readonly onUndo: () => void;
+}
+
+const LastRewind = ({ last, isSending, onUndo }: LastProps) => (
+  <p class="q2">
+    Rewound to {last.target} by {last.principal}, undone: {last.undone.join(', ')}.{' '}
+    <button type="button" class="btn sm" disabled={isSending} onClick={onUndo}>
+      Undo the rewind
+    </button>
+  </p>
+);
 
 interface DecisionProps {
   readonly plan: NonNullable<RewindAnswer['plan']>;

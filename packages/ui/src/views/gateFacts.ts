@@ -61,8 +61,7 @@ function factsOf(
   shown: Shown,
   tasks: Tasks,
 ): Facts {
-  const task = tasks.find((each) => each.taskId === taskId);
-  const named = task === undefined ? null : `${task.label} ${task.name}`;
+  const named = nameTask(tasks, taskId);
   switch (kind) {
     case 'review':
       return reviewFacts(shown, tasks);
@@ -71,48 +70,83 @@ function factsOf(
     case 'design_approval':
       return documentFacts(shown);
     case 'task_failure':
-      return {
-        asks: named ?? 'A task is stuck',
-        facts: [plain(`tried ${numbered(Number(shown.attempts ?? 0), 'time')}`), ...behind(tasks, taskId)],
-      };
+      return failureFacts(shown, named, behind(tasks, taskId));
     case 'baseline':
-      return {
-        asks: 'Checks fail before the work begins',
-        facts: [bad(`${numbered((shown.failing ?? []).length, 'failure')}`)],
-      };
+      return baselineFacts(shown);
     case 'budget':
-      return {
-        asks: 'The next call may pass the limit',
-        facts: [
-          ...(named === null ? [] : [plain(named)]),
-          plain(`call: ${String(shown.step)}`),
-          ...behind(tasks, taskId),
-        ],
-      };
-    default:
-      return { asks: firstLine(message) || 'Go on?', facts: named === null ? [] : [plain(named)] };
+      return budgetFacts(shown, named, behind(tasks, taskId));
+    case 'interrupt':
+    case 'node_gate':
+    case 'recursion_limit':
+    case 'step':
+      break;
   }
+  // Also kinds of a newer version: a kind is read from a row.
+  return questionFacts(message, named);
 }
 
+function nameTask(tasks: Tasks, asked: string): string | null {
+  const task = tasks.find(({ taskId }) => taskId === asked);
+  return task === undefined ? null : `${task.label} ${task.name}`;
+}
+
+const questionFacts = (message: string, named: string | null): Facts => ({
+  asks: firstLine(message) || 'Go on?',
+  facts: namedFact(named),
+});
+
+const namedFact = (named: string | null): readonly Fact[] => (named === null ? [] : [plain(named)]);
+
+const failureFacts = ({ attempts }: Shown, named: string | null, waiting: readonly Fact[]): Facts => ({
+  asks: named ?? 'A task is stuck',
+  facts: [plain(`tried ${numbered(Number(attempts ?? 0), 'time')}`), ...waiting],
+});
+
+const baselineFacts = ({ failing }: Shown): Facts => ({
+  asks: 'Checks fail before the work begins',
+  facts: [bad(numbered((failing ?? []).length, 'failure'))],
+});
+
+const budgetFacts = ({ step }: Shown, named: string | null, waiting: readonly Fact[]): Facts => ({
+  asks: 'The next call may pass the limit',
+  facts: [...namedFact(named), plain(`call: ${String(step)}`), ...waiting],
+});
+
+type ShownTasks = NonNullable<Shown['tasks']>;
+
 function reviewFacts({ tasks = [], range, check }: Shown, known: Tasks): Facts {
-  const [only] = tasks;
-  const label = known.find(({ taskId }) => taskId === only?.taskId)?.label ?? '';
-  const criteria = tasks.flatMap((task) => task.criteria ?? []);
-  const shown = criteria.filter(({ shownBy }) => shownBy !== null).length;
-  const losses = tasks.flatMap((task) => task.losses ?? []).length;
   const { files = 0, added = 0, removed = 0 } = range?.total ?? {};
   return {
-    asks: tasks.length === 1 ? `${label} ${only?.name ?? ''}`.trim() : numbered(tasks.length, 'task'),
+    asks: reviewedWords(tasks, known),
     facts: [
       plain(numbered(files, 'file')),
       checkFact(check ?? null),
-      shown === criteria.length
-        ? plain(`${shown} of ${criteria.length} criteria`)
-        : warning(`${criteria.length - shown} of ${criteria.length} criteria without evidence`),
-      ...(losses > 0 ? [warning(`${numbered(losses, 'warning')} about tests`)] : []),
+      criteriaFact(tasks),
+      ...lossesFact(tasks),
     ],
     size: { added, removed },
   };
+}
+
+/** The task by its name, or how many. */
+function reviewedWords(tasks: ShownTasks, known: Tasks): string {
+  const [only] = tasks;
+  if (only === undefined || tasks.length > 1) return numbered(tasks.length, 'task');
+  const label = known.find(({ taskId }) => taskId === only.taskId)?.label ?? '';
+  return `${label} ${only.name ?? ''}`.trim();
+}
+
+function criteriaFact(tasks: ShownTasks): Fact {
+  const criteria = tasks.flatMap((task) => task.criteria ?? []);
+  const shown = criteria.filter(({ shownBy }) => shownBy !== null).length;
+  return shown === criteria.length
+    ? plain(`${shown} of ${criteria.length} criteria`)
+    : warning(`${criteria.length - shown} of ${criteria.length} criteria without evidence`);
+}
+
+function lossesFact(tasks: ShownTasks): readonly Fact[] {
+  const losses = tasks.flatMap((task) => task.losses ?? []).length;
+  return losses > 0 ? [warning(`${numbered(losses, 'warning')} about tests`)] : [];
 }
 
 function checkFact(check: NonNullable<Shown['check']> | null): Fact {
