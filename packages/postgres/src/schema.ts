@@ -222,7 +222,8 @@ CREATE TABLE $.schedules (
 );
 CREATE INDEX schedules_due ON $.schedules (graph, next_at);
 `,
-  // Lists read a page or the open runs. Ended runs are counted by a row per end, which the leader adds up. A counter in one row would make all ends wait for each other.
+  // Lists read a page or the open runs. Ended runs are counted by a row per end, which the leader adds up. A counter in one row
+  // would make all ends wait for each other.
   `
 CREATE INDEX runs_open ON $.runs (status, created_at, run_id) INCLUDE (tenant, queue) WHERE ended_at IS NULL;
 CREATE INDEX runs_open_of_tenant ON $.runs (tenant, status, created_at, run_id) WHERE ended_at IS NULL;
@@ -294,8 +295,8 @@ CREATE TABLE $.run_starts (
 export const SCHEMA_STEPS = STEPS.length;
 
 /**
- * Steps of the oldest release that works with these tables. Earlier ones than this do not ask. If older workers can work with the steps of
- * a release, the release leaves the number as it is. Otherwise it sets the number to its own.
+ * Steps of the oldest release that works with these tables. Earlier ones than this do not ask. If older workers can work with the steps
+ * of a release, the release leaves the number as it is. Otherwise it sets the number to its own.
  */
 const OLDEST_STEPS = STEPS.length;
 

@@ -54,7 +54,7 @@ const QUEUE = {
 } as const;
 
 /**
- * Of jobs that only empty workers take, see `isApart`: below all others; a fetch takes one side of it. The priority
+ * Of jobs that only empty workers take, see `isApart`: below all others, so a fetch tells them apart. The priority
  * of a run cannot get there.
  */
 const SUSPECT = -1_000_000_000;

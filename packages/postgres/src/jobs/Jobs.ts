@@ -8,7 +8,7 @@ export interface QueuedRun {
   readonly tenant: string;
   /** The highest is driven first. */
   readonly priority: number;
-  /** Processes that died while they had it, since it made progress: from {@link SUSPECT_DEATHS} on, it is driven by a worker without other runs. */
+  /** Processes that died with it in hand, since it made progress: from {@link SUSPECT_DEATHS} on, a worker without other runs drives it. */
   readonly deaths: number;
   /** Of a worker, that its file takes: with more than one, an empty worker claims it. */
   readonly slots: number;

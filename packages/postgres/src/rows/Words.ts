@@ -61,7 +61,7 @@ export class Words {
   #texts = 0;
   #saying: NodeJS.Timeout | null = null;
   #isHearing = false;
-  /** Whether words of now are heard. Without a connection that listens, the answer would come too early. */
+  /** Whether the channel of words is listened to: before that, an announcement would be too early. */
   #isListening = false;
   #isAsking = false;
 
