@@ -30,8 +30,8 @@ interface FoundSchema {
 /**
  * Sees that the database can be used by this release, before anything is done to it.
  *
- * @throws DevsError `STATE_IO` where it cannot be reached, after it was waited for; `CONFIG_INVALID` for a wrong user, a missing
- *   right, tables that are missing or old and may not be made, a pooler where sessions are needed; `SCHEMA_TOO_NEW`.
+ * @throws DevsError `STATE_IO` where it cannot be reached, after it was waited for. `CONFIG_INVALID` for a wrong user, a missing
+ *   right, missing or old tables that may not be made, or a pooler where sessions are needed. `SCHEMA_TOO_NEW`.
  */
 export async function openSchema(pool: Pool, target: SchemaToOpen, waiting: AwayWait): Promise<void> {
   await reaching(target.server, waiting, () => openOnce(pool, target));

@@ -222,7 +222,7 @@ CREATE TABLE $.schedules (
 );
 CREATE INDEX schedules_due ON $.schedules (graph, next_at);
 `,
-  // Lists read a page or the open runs. Ended runs are counted by a row per end, which the leader adds up: a counter in one row
+  // Lists read a page or the open runs. Ended runs are counted by a row per end, which the leader adds up. A counter in one row
   // would make all ends wait for each other.
   `
 CREATE INDEX runs_open ON $.runs (status, created_at, run_id) INCLUDE (tenant, queue) WHERE ended_at IS NULL;
@@ -295,8 +295,8 @@ CREATE TABLE $.run_starts (
 export const SCHEMA_STEPS = STEPS.length;
 
 /**
- * Steps of the oldest release that works with these tables. Earlier ones than this do not ask. A release whose steps older workers
- * can work with leaves the number as it is; one whose steps they cannot sets it to its own.
+ * Steps of the oldest release that works with these tables. Earlier ones than this do not ask. If older workers can work with the steps
+ * of a release, the release leaves the number as it is. Otherwise it sets the number to its own.
  */
 const OLDEST_STEPS = STEPS.length;
 
@@ -326,7 +326,7 @@ const LOCK_MS = 2000;
 const [LOCK_GAP_MS, LOCK_TRIES] = [1000, 20];
 
 /**
- * Brings the schema up to this release's, one step after the other; several may try at the same time, and workers of an older
+ * Brings the schema up to this release's, one step after the other. Several may try at the same time, and workers of an older
  * release may execute runs meanwhile.
  *
  * @throws DevsError `STATE_BUSY` where transactions of others keep a table locked; finished steps stay.

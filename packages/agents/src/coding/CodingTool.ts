@@ -47,7 +47,7 @@ export interface CodingStage extends CodingPlace {
   readonly talk?: { readonly id: string; readonly after: ModelStage | null };
 }
 
-/** Says something to it; what was said before in the same stage is known to it. */
+/** Sends it a text; it remembers the earlier texts of the same stage. */
 export type AskTool = (words: string) => Promise<string>;
 
 /** @param isContinued - The tool remembers the stage before. */
@@ -60,7 +60,7 @@ export interface CodingTool {
    * Does one stage: `work` asks as often as it has to. What it says it cost is reported, also when it failed.
    *
    * @throws DevsError `AGENT_FAILED` when it cannot be started, fails or takes too long.
-   * @throws DevsError `AGENT_INVALID_OUTPUT` when it answers with nothing that can be used.
+   * @throws DevsError `AGENT_INVALID_OUTPUT` when its answer cannot be used.
    * @throws the reason of the call's signal when aborted, once it and what it started are gone.
    */
   converse<Result>(stage: CodingStage, call: AgentCall, work: StageWork<Result>): Promise<Result>;
@@ -85,9 +85,9 @@ export function agentFault(name: string, what: string, cause?: unknown): DevsErr
 }
 
 /**
- * An agent that answered, with nothing that can be used.
+ * An agent whose answer cannot be used.
  *
- * @param isCut - It said nothing, or was cut off: the stage is worth another try.
+ * @param isCut - Its answer is empty or was cut off: the stage is worth another try.
  */
 export function uselessAnswer(name: string, stage: string, problem: string, isCut = false): DevsError {
   return new DevsError(

@@ -21,7 +21,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_SEARCHED_BYTES = 1024 * 1024;
 /** Places of a passage that are named. */
 const MAX_PLACES = 10;
-/** What reading puts in the place of bytes that are no UTF-8. */
+/** Reading puts this in the place of bytes that are not UTF-8. */
 const REPLACED = '\uFFFD';
 
 /**

@@ -22,7 +22,7 @@ export interface ModelReply {
   readonly message: BaseMessageLike;
   readonly text: string;
   readonly calls: readonly ModelToolCall[];
-  /** Nothing was said, or the output limit cut it off. */
+  /** The answer is empty, or the output limit cut it off. */
   readonly isCut: boolean;
   readonly usage: CallUsage;
 }

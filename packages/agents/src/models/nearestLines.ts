@@ -6,7 +6,7 @@ const MAX_SHOWN = 240;
 const LIKE = 0.5;
 
 /**
- * Where a text has lines like those of a passage that it does not have, said to whoever looked for the passage: lines that
+ * Where a text has lines like those of a missing passage, for the agent that looked for the passage. These are lines that
  * differ in white space alone, else those around the one that shares most words with its longest line.
  *
  * @param text - With `\n` as its line ends, as the passage.
@@ -25,7 +25,7 @@ export function nearestLines(text: string, passage: string): string {
   return [`${words} lines ${from + 1} to ${from + shown.length}:`, ...numbered].join('\n');
 }
 
-/** The index of the line where a passage would begin, also before the first; `null` where no line is like it. */
+/** The index of the line where a passage would begin, also before the first; `null` without a similar line. */
 function nearestStart(lines: readonly string[], wanted: readonly string[]): number | null {
   const anchor = wanted.reduce(
     (best, line, at) => (line.length > (wanted[best] ?? '').length ? at : best),
@@ -47,7 +47,7 @@ const squeezed = (line: string): string => line.replaceAll(/\s+/g, '');
 const wordsOf = (line: string): ReadonlySet<string> =>
   new Set(line.match(/[\p{L}\p{N}_$]+|[^\s\p{L}\p{N}_$]/gu) ?? []);
 
-/** The part of some words that a line has; less for what else it has. */
+/** The part of some words that a line has; less for its other words. */
 function sharedWords(words: ReadonlySet<string>, line: string): number {
   const own = wordsOf(line);
   const shared = [...words].filter((word) => own.has(word)).length;

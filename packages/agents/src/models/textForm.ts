@@ -4,7 +4,7 @@ type LineEnd = '\n' | '\r\n';
 
 const MARK = '\uFEFF';
 
-/** A text as it is read and searched: every line ends alike, and no mark stands before the first. */
+/** A text as it is read and searched: every line ends alike, without a mark before the first. */
 export const plainText = (content: string): string =>
   content.slice(content.startsWith(MARK) ? MARK.length : 0).replaceAll('\r\n', '\n');
 
@@ -38,7 +38,7 @@ export function passagesOf(content: string, find: string): readonly Passage[] {
   return found;
 }
 
-/** A text with one passage replaced: what comes in gets the line ends that stand there. */
+/** A text with one passage replaced: the new passage gets the line ends of the old one. */
 export function withPassage(content: string, { from, to }: Passage, replacement: string): string {
   const end = lineEndOf(content.slice(from, to)) ?? lineEndAfter(content, to) ?? lineEndOf(content) ?? '\n';
   const text = replacement.replaceAll('\r\n', '\n').replaceAll('\n', end);
@@ -59,7 +59,7 @@ function placeIn(content: string): (plain: number) => number {
   };
 }
 
-/** What most lines of a text end with; `null` for a single line without an end. */
+/** The line end of most lines of a text; `null` for a single line without an end. */
 function lineEndOf(text: string): LineEnd | null {
   const all = text.split('\n').length - 1;
   if (all === 0) return null;
@@ -72,7 +72,7 @@ function lineEndAfter(content: string, place: number): LineEnd | null {
   return content[at - 1] === '\r' ? '\r\n' : '\n';
 }
 
-/** What each line of a text ends with: a file may have both. */
+/** The line end of each line of a text: a file may have both. */
 function lineEndsIn(text: string): ReadonlyMap<string, LineEnd> {
   const lines = text
     .slice(text.startsWith(MARK) ? MARK.length : 0)

@@ -13,14 +13,14 @@ export function pickEnvironment(names: readonly string[]): Record<string, string
 /** All that a command sees of this process's environment unless more is named. Secrets do not reach it. */
 const ALLOWED = ['PATH', 'LANG', 'LC_ALL', 'TZ'] as const;
 
-/** What a command is given beside what every one gets. */
+/** A command's own additions to the environment that every command gets. */
 export interface NamedEnvironment {
   /** Of this process. */
   readonly names: readonly string[];
   readonly variables?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The whole environment of a command: the allowed and named variables, folders of its own, no colours unless it is told. */
+/** The whole environment of a command: the allowed and named variables, folders of its own, colours only if they are set. */
 export function commandEnvironment(
   { home, temporary }: Scratch,
   { names, variables }: NamedEnvironment,

@@ -28,7 +28,7 @@ const CERTIFICATES = [
 /** How programs reach anything: settings without a path. */
 const WAY = [...PROXIES, 'NODE_USE_SYSTEM_CA', 'NODE_USE_ENV_PROXY'] as const;
 
-/** Where package managers fetch from, and who they are there. */
+/** Where package managers fetch from, and their login there. */
 const REGISTRIES = [
   ...['registry', 'proxy', 'https_proxy', 'noproxy', 'strict_ssl'].flatMap((name) => [
     `npm_config_${name}`,
@@ -63,7 +63,7 @@ const SETTINGS_FILES = [
 /** Files of npm's form: they may name certificates, and variables for tokens. */
 const NPM_FILES: readonly string[] = ['.npmrc', '.config/pnpm/rc'];
 
-/** What of this user's settings a command is given that fetches packages. */
+/** The settings of this user that a command gets if it fetches packages. */
 export interface FoundNetworkSettings {
   /** Names of variables. */
   readonly variables: readonly string[];
@@ -112,7 +112,7 @@ async function copiedCertificates(
   for (const [name, path] of Object.entries(named)) {
     const target = join(dir, 'certificates', name, basename(path) || 'certificates');
     await mkdir(dirname(target), { recursive: true });
-    // A file that is not there is told by the program that wants it, by the name it was given.
+    // The program that wants a missing file reports it, by the name it got.
     const isThere = await cp(resolve(path), target, { recursive: true, dereference: true }).then(
       () => true,
       () => false,

@@ -36,7 +36,7 @@ const LOCKFILES: ReadonlySet<string> = new Set([
   ...['poetry.lock', 'uv.lock', 'Pipfile.lock', 'Cargo.lock', 'go.sum', 'Gemfile.lock', 'composer.lock'],
 ]);
 
-/** How package managers say that they did not reach a registry, or were not let in. */
+/** How package managers report that they did not reach a registry, or were not let in. */
 const NO_WAY =
   /\bCERT_|SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)|certificate|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|\bE40[13]\b|\b407\b|ould not resolve host|name resolution/;
 

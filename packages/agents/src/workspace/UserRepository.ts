@@ -133,7 +133,7 @@ export class UserRepository {
   }
 
   /**
-   * @throws DevsError `WORKSPACE_FAILED` when a run's git dir cannot take in the commit that is checked out, or the branch of a run
+   * @throws DevsError `WORKSPACE_FAILED` when a run's git dir cannot take in the checked-out commit, or the branch of a run
    *   cannot be put there.
    */
   assertStorable(): Promise<void> {
@@ -200,7 +200,7 @@ export class UserRepository {
   }
 }
 
-/** Git has no branch `devs/RUN` beside one of this name. */
+/** Git cannot have a branch `devs/RUN` beside one of this name. */
 const IN_THE_WAY = 'refs/heads/devs';
 
 const branchInTheWay = (): DevsError =>

@@ -62,7 +62,7 @@ async function init(
   return EXIT.ok;
 }
 
-/** What every run would stop at is told before anything is written. */
+/** Before anything is written, reports a fault that would stop every run. */
 function assertUsable({ git }: Pick<DetectedProject, 'git'>, { dir }: Session): void {
   if (git.inRepository !== null) {
     throw usageError(
@@ -93,7 +93,7 @@ async function writeConfig(file: string, text: string, force: boolean): Promise<
 }
 
 /**
- * The file is there as a whole or not at all. A link that stands in its place, from whoever wrote the repository, is replaced
+ * The file is there as a whole or not at all. A link that stands in its place, from an author of the repository, is replaced
  * and not followed.
  *
  * @param put - `link` lets one of several win that write it at once.
@@ -132,7 +132,7 @@ function gitFound({ isRepository, hasCommit }: DetectedProject['git']): string {
     : 'yes, without a commit: runs start with an empty folder until you commit (git add --all && git commit)';
 }
 
-/** What setup is given by default: names alone. */
+/** Names, without values, that setup gets by default. */
 function networkLines(
   { setup }: ProjectConfigInput,
   { variables, files }: Awaited<ReturnType<typeof findNetworkSettings>>,

@@ -45,7 +45,7 @@ const check = {
 /** One command that judges the work. */
 export const checkSchema = z.strictObject({ ...check, ...environmentSettings });
 
-/** The same in the record of a run, which has no environment. */
+/** The same in the record of a run, without an environment. */
 export const recordedCheckSchema = z.strictObject(check);
 
 /** What prepares the clone of a run: a command, or one that reads more than manifests and lockfiles. */

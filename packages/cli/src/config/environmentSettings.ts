@@ -15,8 +15,8 @@ const variableName = z
   .refine(isAllowedVariable, 'Expected the name of a variable that devs does not set itself');
 
 /**
- * Members of what has an environment in the configuration. A run records none of them: they are read anew whenever it is driven,
- * on whichever machine.
+ * Members of each part of the configuration that has an environment. A run does not record them: they are read again whenever it is
+ * driven, on whichever machine.
  */
 export const environmentSettings = {
   env: z.record(variableName, z.string()).exactOptional().describe('More variables, with their values.'),

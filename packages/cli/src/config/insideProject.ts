@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A path from the top of the project that leads to no other place by its spelling. */
+/** A path from the top of the project that by its spelling stays in the project. */
 export const insideProject = z
   .string()
   .regex(/^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$)).+$/, 'Expected a relative path without ".."');

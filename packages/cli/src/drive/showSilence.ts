@@ -2,12 +2,12 @@ import type { EventBus } from '@devs/core';
 import type { Output } from '../terminal/Output.ts';
 import { oneLine } from '../terminal/visible.ts';
 
-/** So long a command may print nothing before it is said what usually stands there. */
+/** So long a command may be silent before the usual causes are printed. */
 const SILENCE_MS = 30_000;
 
 const LOOK_MS = 1_000;
 
-/** What usually holds up what fetches packages, and what only runs. */
+/** The usual causes: of commands that fetch packages, and of commands that only run. */
 const USUALLY = {
   setup:
     'a registry that cannot be reached (a proxy, a company’s certificate, a login in ~/.npmrc: "network" in .devs/config.json), or a long download',
@@ -25,7 +25,7 @@ interface Running {
 }
 
 /**
- * Prints, once for each silence, what usually stands where setup or a check prints nothing for half a minute. Call the returned
+ * Prints the usual causes, once for each silence, where setup or a check is silent for half a minute. Call the returned
  * function to stop.
  */
 export function showSilence(

@@ -151,7 +151,7 @@ function checksOf({ checks }: ProjectConfig): RunSpec['checks'] {
   return checks.length > 0 ? checks.map(withoutEnvironment) : [only(DEFAULT_CHECK)];
 }
 
-/** What it is given is not recorded. */
+/** Its environment is not recorded. */
 function withoutEnvironment(check: ProjectConfig['checks'][number]): RunSpec['checks'][number] {
   const { env: _env, envFile: _envFile, passEnv: _passEnv, ...recorded } = check;
   return recorded;

@@ -2,10 +2,10 @@ import type { ProjectConfigInput } from '../config/ProjectConfig.ts';
 
 export type DetectedCheck = NonNullable<ProjectConfigInput['checks']>[number];
 
-/** What judges the work, as the files of a project say it. */
+/** The checks of the work, as the files of a project name them. */
 export interface DetectedChecks {
   readonly checks: readonly DetectedCheck[];
   readonly setup?: readonly string[];
-  /** For people: what was found and is theirs to set. */
+  /** For people: findings that are theirs to set. */
   readonly hints: readonly string[];
 }

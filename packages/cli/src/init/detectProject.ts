@@ -12,7 +12,7 @@ export interface DetectedProject {
   readonly packageManager: NodeProject['packageManager'] | null;
   /** Folders of the packages of a monorepo, relative. */
   readonly packages: readonly string[];
-  /** For people: what was found and is theirs to set. */
+  /** For people: findings that are theirs to set. */
   readonly hints: readonly string[];
   readonly config: Pick<ProjectConfigInput, 'setup' | 'checks'>;
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { askGit } from '@devs/agents/internal';
 import { repositoryAround } from '../config/repositoryAround.ts';
 
-/** What git has of a folder, as a run would get it. */
+/** The files that git has of a folder, as a run would get them. */
 export interface GitFacts {
   readonly isRepository: boolean;
   /** Top folder of the repository that the folder lies in, where that is another one. */

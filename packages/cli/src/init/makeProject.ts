@@ -5,7 +5,7 @@ import type { DetectedChecks } from './DetectedChecks.ts';
 /** As make looks for them. */
 const MAKEFILES = ['GNUmakefile', 'makefile', 'Makefile'] as const;
 
-/** A rule: its targets, and no assignment. */
+/** A rule: its targets, without assignments. */
 const RULE = /^([A-Za-z0-9][\w.\- ]*?)\s*::?(?!=)/gm;
 
 /** The targets of a Makefile that judge the work; `null` without one. */

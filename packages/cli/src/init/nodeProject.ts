@@ -36,7 +36,7 @@ export async function nodeProject(root: string, git: Pick<GitFacts, 'keeps'>): P
   };
 }
 
-/** Each package says what failed; a script of the root that tests all of them says only that something did. */
+/** A check of each package names the package that failed; a script of the root that tests all of them does not. */
 function checksOf(
   manifest: PackageJson,
   packages: readonly WorkspacePackage[],
@@ -83,7 +83,7 @@ function onlyOnce(checks: readonly DetectedCheck[]): readonly DetectedCheck[] {
 const withoutRun = ([program, ...words]: readonly string[]): readonly (string | undefined)[] =>
   words[0] === 'run' || words[0] === 'run-script' ? [program, ...words.slice(1)] : [program, ...words];
 
-/** Names are what people and agents know a check by. */
+/** People and agents know a check by its name. */
 function uniquelyNamed(checks: readonly DetectedCheck[]): readonly DetectedCheck[] {
   const seen = new Map<string, number>();
   const total = (name: string): number => checks.filter((each) => each.name === name).length;
@@ -112,7 +112,7 @@ const LOCKFILES: readonly (readonly [string, PackageManager])[] = [
   ['npm-shrinkwrap.json', 'npm'],
 ];
 
-/** The project's package manager: what `packageManager` names, else whose lockfile lies there, else npm. */
+/** The project's package manager: by `packageManager`, else by the lockfile that lies there, else npm. */
 function packageManagerOf(root: string, { packageManager = '' }: PackageJson): PackageManager {
   const [named] = packageManager.split('@');
   if (named === 'npm' || named === 'pnpm' || named === 'yarn' || named === 'bun') return named;
@@ -120,7 +120,7 @@ function packageManagerOf(root: string, { packageManager = '' }: PackageJson): P
   return locked?.[1] ?? 'npm';
 }
 
-/** Installs exactly what the lockfile names, where a run has one: git may ignore it. */
+/** Installs exactly the packages of the lockfile, where a run has one: git may ignore it. */
 async function installCommand(
   root: string,
   manager: PackageManager,
@@ -143,7 +143,7 @@ async function installCommand(
   }
 }
 
-/** What a shell would do more with than start a program. */
+/** Characters with which a shell does more than start a program. */
 const NEEDS_SHELL = /[|;<>$`"'\\*?~(){}[\]!#=]|&/;
 
 interface ScriptPiece {
@@ -152,7 +152,7 @@ interface ScriptPiece {
 }
 
 /**
- * The commands of a script such as `xo && ava && tsd`, each to be run by itself; `null` where they would not do the same:
+ * The commands of a script such as `xo && ava && tsd`, each to be run by itself. `null` where they would not do the same:
  * a script with hooks around it, or one that needs a shell.
  */
 function scriptPieces(
@@ -174,7 +174,7 @@ function programName(words: readonly string[]): string {
   return words.find((word) => !/^(?:npm|pnpm|yarn|bun|npx|bunx|run|run-script|exec|--)$/.test(word)) ?? '';
 }
 
-/** With the programs of the package on PATH, and nothing fetched. */
+/** With the programs of the package on PATH, without fetching. */
 function inPackage(argv: readonly string[], manager: PackageManager): readonly string[] {
   const [program = ''] = argv;
   if (['npm', 'pnpm', 'yarn', 'bun', 'node', 'npx', 'bunx'].includes(program)) return argv;
@@ -197,7 +197,7 @@ const packageJsonSchema = z.looseObject({
 type PackageJson = Readonly<z.infer<typeof packageJsonSchema>>;
 
 /**
- * The folder's `package.json`; `null` where there is none.
+ * The folder's `package.json`; `null` where it is missing.
  *
  * @throws DevsError `CONFIG_INVALID` when it cannot be read as one.
  */
@@ -216,7 +216,7 @@ async function readPackageJson(folder: string): Promise<PackageJson | null> {
   }
 }
 
-/** What `npm init` writes where there are no tests; it can only fail. */
+/** The script that `npm init` writes for a project without tests; it can only fail. */
 const PLACEHOLDER = /no test specified/;
 
 /** Whether the package has this script for real. */
@@ -232,7 +232,7 @@ interface WorkspacePackage {
 }
 
 /**
- * The packages of a monorepo, sorted by folder; none in a repository of one package.
+ * The packages of a monorepo, sorted by folder; empty in a repository of one package.
  *
  * @throws DevsError `CONFIG_INVALID` when a workspace file or a package.json cannot be read as one.
  */

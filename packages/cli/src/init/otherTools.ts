@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 
-/** What a project has whose checks are not detected: the file, what it is called, and the command that usually tests it. */
+/** A tool with checks that are not detected: its file, its name, and the command that usually tests such a project. */
 const TOOLS: readonly (readonly [file: RegExp, name: string, argv: readonly string[]])[] = [
   [/^Cargo\.toml$/, 'Rust', ['cargo', 'test']],
   [/^go\.mod$/, 'Go', ['go', 'test', './...']],
@@ -16,7 +16,7 @@ const TOOLS: readonly (readonly [file: RegExp, name: string, argv: readonly stri
   [/^(?:justfile|Justfile)$/, 'just', ['just', 'test']],
 ];
 
-/** A sentence for each tool whose checks are for people to name, with the setting. */
+/** A sentence for each tool with checks that people have to name, with the setting. */
 export async function otherTools(root: string): Promise<readonly string[]> {
   const names = await readdir(root).catch(() => []);
   return TOOLS.filter(([file]) => names.some((name) => file.test(name))).map(

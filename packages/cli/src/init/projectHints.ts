@@ -5,7 +5,7 @@ import type { GitFacts } from './gitFacts.ts';
 /** Paths that are named. */
 const MAX_NAMED = 5;
 
-/** What a run of a repository has otherwise than its checkout: a sentence for each, with the setting. */
+/** Differences between the files of a run and the checkout: a sentence for each, with the setting. */
 export async function projectHints(dir: string, git: Omit<GitFacts, 'keeps'>): Promise<readonly string[]> {
   const names = await readdir(dir).catch(() => []);
   const env = names.find((name) => name === '.env');

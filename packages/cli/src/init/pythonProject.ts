@@ -18,8 +18,8 @@ const MANIFESTS = [
 const NAMES_PYTEST = /\bpytest\b/;
 
 /**
- * What checks a project of Python: pytest, in the environment of uv where there is one; `null` for another project. Checks have
- * no network, so uv installs in setup alone.
+ * The checks of a project of Python: pytest, in the environment of uv where there is one; `null` for another project. Checks run
+ * without network, so uv installs in setup alone.
  */
 export async function pythonProject(
   root: string,

@@ -179,7 +179,7 @@ function formatCheck({
   ];
 }
 
-/** Whatever a command is given, the code can read that it runs: of agents too. */
+/** The code that a command runs, of agents too, can read the whole environment of the command. */
 const CODE_READS = 'code of agents reads';
 
 const NETWORK_READ = `          ${CODE_READS}: the network; your proxy, certificate and registry settings, such as ~/.npmrc`;

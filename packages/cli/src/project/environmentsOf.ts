@@ -19,7 +19,7 @@ import type { Session } from './Session.ts';
 
 export type Variables = Readonly<Record<string, string>>;
 
-/** What the commands of a run are given beside what every one gets. */
+/** Additions of single commands of a run to the environment that every command gets. */
 export interface RunEnvironments {
   readonly setup: Variables;
   /** In the order of the checks. */
@@ -32,7 +32,7 @@ export interface RunEnvironments {
  * The variables of a run's commands as the configuration of the project names them now, once this user has accepted it. A check
  * has those of the check of its name and command.
  *
- * @throws DevsError `CONFIG_INVALID` for a file that cannot be used, or for agents that are no coding CLI; `CONFIG_NOT_TRUSTED`.
+ * @throws DevsError `CONFIG_INVALID` for an unusable file, or for agents that are not a coding CLI; `CONFIG_NOT_TRUSTED`.
  */
 export async function environmentsOf(
   { checks }: Pick<RunSpec, 'checks'>,
@@ -61,10 +61,10 @@ export async function environmentsOf(
   return { setup: await variablesOf(ofSetup, 'setup', session), checks: ofChecks, agents };
 }
 
-/** The accepted configuration; `null` for one that names no environment, which nobody has to accept for that. */
+/** The accepted configuration; `null` for one that does not name an environment, which then need not be accepted. */
 async function configuredEnvironments(session: Session): Promise<ProjectConfig | null> {
   const bytes = await configBytes(configPath(session.dir));
-  // One that cannot be read stops nobody who needs nothing of it.
+  // An unreadable one does not stop a run that does not need it.
   if (bytes === null || !/"(?:env|envFile|passEnv)"/.test(bytes.toString('utf8'))) return null;
   const { config } = await readConfig(session.dir);
   const { setup, checks, agentEnv = {} } = config;
@@ -77,8 +77,8 @@ async function configuredEnvironments(session: Session): Promise<ProjectConfig |
 }
 
 /**
- * What one command is given: the variables of its file, over them those of your environment, over both what the configuration
- * sets. What of them is secret is masked from here on.
+ * The environment of one command: the variables of its file, over them those of your environment, over both those that the
+ * configuration sets. Secrets among them are masked from here on.
  */
 async function variablesOf(
   { env = {}, envFile, passEnv = [] }: EnvironmentSettings,
@@ -97,7 +97,7 @@ async function variablesOf(
   return variables;
 }
 
-/** No link leads out of the project: whoever wrote the repository may have put it there. */
+/** Refuses links that lead out of the project: an author of the repository may have put them there. */
 async function fileVariables(file: string, of: string, dir: string): Promise<Variables> {
   const place = path.join(dir, file);
   try {

@@ -5,7 +5,7 @@ import { oneLine } from '../terminal/visible.ts';
 const MAX_LINES = 400;
 const MAX_NAMES = 5;
 
-/** Where a program says that a variable is not there. */
+/** Where a program reports a missing variable. */
 const SAYS_MISSING =
   /\b(?:missing|required|requires|undefined|unset|not (?:set|defined|provided|configured|found)|must (?:be )?(?:set|provided|defined)|please set|KeyError|environment variables?|env var)\b/i;
 
@@ -14,15 +14,15 @@ const READ_FROM =
   /(?:process\.env\.|import\.meta\.env\.|os\.environ(?:\.get)?[[(]["']|env\(["'])([A-Za-z_]\w*)/g;
 const IN_CAPITALS = /(?<![\w.$-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w(])/g;
 
-/** Codes of errors and of engines: no variables. */
+/** Codes of errors and of engines: not variables. */
 const CODES =
   /^(?:ERR|E2E|NODE|UV|UNABLE|SELF|CERT|DEPTH|HTTP|TS|SQLITE|MODULE)_|_(?:NOT_FOUND|ERROR|FAILED|INVALID|EXPIRED|CHAIN|MISSING)$/;
 
-/** A file that is not there, as systems and languages say it. */
+/** A missing file, as systems and languages report it. */
 const NO_FILE =
   /(?:ENOENT: no such file or directory, \w+|No such file or directory:|[Cc]annot (?:find|open|read)(?: the)? file:?|[Ff]ile not found:?) ?["'`]?([^\s"'`]+)/g;
 
-/** What the output of a check says it misses: variables, and files by their path. */
+/** Variables, and files by their path, that the output of a check reports as missing. */
 export interface MissingNamed {
   readonly variables: readonly string[];
   readonly files: readonly string[];
@@ -42,7 +42,7 @@ export function missingNamed(output: string): MissingNamed {
   };
 }
 
-/** The settings that give a check what its output says it misses, in lines; none where it says nothing of the kind. */
+/** The settings that give a check the things that its output reports as missing, in lines; empty where it reports none. */
 export function missingNamedLines(output: string): readonly Line[] {
   const { variables, files } = missingNamed(output);
   const ofVariables = files.filter((file) => /(?:^|\/)\.env(?:\.[\w.-]+)?$/.test(file));

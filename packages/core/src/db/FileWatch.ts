@@ -49,7 +49,7 @@ export function tellNews(db: Database): void {
   for (const watch of waitedAt.get(watchKey(db)) ?? []) watch.tell();
 }
 
-/** Whether the file of `db` can be watched, where somebody waits for its news: else the clock alone tells of what others write. */
+/** Whether the file of `db` can be watched, where somebody waits for its news: else only the clock finds the writes of others. */
 export const isWatched = (db: Database): boolean => watches.get(db)?.isBlind !== true;
 
 const watchKey = (db: Database): Key => (db.memory ? db : resolve(db.name));

@@ -379,7 +379,7 @@ export function statusListed(
     status,
     reason,
     isDriven: false,
-    isDue: isLeftToDo({ status, reason, wakeSeq: 0, handledSeq: 0 }), // it was told nothing since
+    isDue: isLeftToDo({ status, reason, wakeSeq: 0, handledSeq: 0 }), // without a signal since
     driver: null,
     running: null,
     stopping: null,

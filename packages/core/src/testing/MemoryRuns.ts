@@ -45,7 +45,7 @@ interface MemoryRun {
   readonly createdAt: number;
   readonly signals: RunSignal[];
   readonly listeners: Set<() => void>;
-  /** Who hears what its models say. */
+  /** Listeners to the words of its models. */
   readonly hearers: Set<(words: Uint8Array) => void>;
   /** Sessions that were decided by a signal which nobody has taken. */
   readonly decided: Set<string>;

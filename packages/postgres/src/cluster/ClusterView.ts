@@ -98,7 +98,7 @@ export class ClusterView {
   /**
    * Every queue that has a job, a run that has not ended, or a worker; by name.
    *
-   * @param tenant - Whose jobs and runs are counted; `null` for all.
+   * @param tenant - Counts the jobs and runs of this tenant; `null` for all.
    */
   async queues(tenant: string | null = null): Promise<readonly QueueLine[]> {
     const rows = await this.#tables.query<ClusterRow>(

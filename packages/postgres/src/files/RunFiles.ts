@@ -225,7 +225,7 @@ export class RunFiles {
     runId: string,
     { tenant, start }: { readonly tenant: string; readonly start: Uint8Array },
   ): Promise<(client: ClientBase) => Promise<void>> {
-    await this.#templates.own(); // whoever reads it finds it
+    await this.#templates.own(); // its readers find it
     const values = [runId, runFile.schema, Buffer.from(this.#codecs(tenant).encode(start))];
     return async (client) => void (await client.query({ ...this.#sql.putStart, values }));
   }
@@ -295,7 +295,7 @@ const putPartSql = (schema: string): string =>
 const putStartSql = (schema: string): string =>
   `INSERT INTO ${schema}.run_starts (run_id, version, bytes) VALUES ($1, $2, $3)`;
 
-/** As of a file that is written through a log: where it is one already, no page becomes another when it is opened. */
+/** As of a file that is written through a log: where it is one already, opening it changes no page. */
 export function markWalMode(file: Uint8Array): Uint8Array {
   const bytes = Uint8Array.from(file);
   bytes.set([2, 2], 18);

@@ -24,7 +24,7 @@ export interface HeldRunParts {
   readonly taken: number;
   /** Has `tell` called whenever the run may have been told something. Returns the way to end that. */
   readonly onTold: (runId: string, tell: () => void) => () => void;
-  /** What its models say. */
+  /** The words of its models. */
   readonly words: Words;
   /** Called when it is let go of, settled or not. */
   readonly onClose: () => void;

@@ -54,8 +54,8 @@ const QUEUE = {
 } as const;
 
 /**
- * Of jobs that only empty workers take, see `isApart`: below all others, and what is fetched says on which side of it. Who
- * gives a run a priority cannot get there.
+ * Of jobs that only empty workers take, see `isApart`: below all others, so a fetch tells them apart. The priority
+ * of a run cannot get there.
  */
 const SUSPECT = -1_000_000_000;
 

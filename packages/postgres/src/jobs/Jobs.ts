@@ -8,14 +8,14 @@ export interface QueuedRun {
   readonly tenant: string;
   /** The highest is driven first. */
   readonly priority: number;
-  /** Processes that died while they had it, since it made progress: from {@link SUSPECT_DEATHS} on, it is driven by a worker that has nothing else. */
+  /** Processes that died with it in hand, since it made progress: from {@link SUSPECT_DEATHS} on, a worker without other runs drives it. */
   readonly deaths: number;
   /** Of a worker, that its file takes: with more than one, an empty worker claims it. */
   readonly slots: number;
 }
 
 /**
- * With so many deaths a run may be what its drivers died of. One death proves little: a deployment or a kill ends every run of a
+ * With so many deaths, a run may be the cause of them. One death proves little: a deployment or a kill ends every run of a
  * process, and they go on side by side.
  */
 export const SUSPECT_DEATHS = 2;

@@ -68,7 +68,7 @@ export class EndedRuns {
   }
 
   /**
-   * Deletes a portion of the runs that ended longer ago than live workers want them to be kept, the longest ago first, and
+   * Deletes a portion of the runs that ended longer ago than live workers want them to be kept, the longest ago first. It also
    * forgets ids that were deleted as long before that.
    */
   async sweep(): Promise<SweptRuns> {

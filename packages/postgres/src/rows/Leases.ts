@@ -172,7 +172,7 @@ FROM theirs WHERE r.run_id = theirs.run_id RETURNING ${FREED}, theirs.job_id`,
     });
   }
 
-  /** A job whose run could not be checked out: tried again later, or the run is given up. */
+  /** A job of a run that could not be checked out: tried again later, or the run is given up. */
   async failed(job: FetchedJob, error: unknown): Promise<void> {
     await this.#tables.transaction(async (client) => {
       const { rows } = await client.query<FreedRow & { readonly failures: number }>(

@@ -40,8 +40,8 @@ export interface Claimer {
 }
 
 /**
- * Why a run was not claimed: there is none; a newer release has its file; a live process has it; its tenant has as many as it
- * may; only an empty process may have it; it was given up, and a job is no reason to try it again.
+ * Why a run was not claimed. It does not exist. A newer release has its file. A live process has it. Its tenant has as many as it
+ * may. Only an empty process may have it. It was given up, and a job is no reason to try it again.
  */
 export type NotClaimed = 'unknown' | 'newer' | 'busy' | 'full' | 'suspect' | 'given up';
 

@@ -119,8 +119,8 @@ export class Watches {
 }
 
 /**
- * The version of a run, and of all runs, as a text. For all runs it is made of an index and a kept count, which change with each
- * start, signal, claim, release, end and deletion; and of the progress of held runs.
+ * The version of a run, and of all runs, as a text. For all runs it is made of an index and a kept count, which change with
+ * each start, signal, claim, release, end and deletion. It also has the progress of held runs.
  */
 const newsSql = (schema: string): string => `
 WITH followed AS (

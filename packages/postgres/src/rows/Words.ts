@@ -2,11 +2,11 @@ import type { Pool } from 'pg';
 import type { RunCodecs } from '../files/RunFiles.ts';
 import { heardChannel, type Owner, wordsChannel } from '../server/Owner.ts';
 
-/** How long a run counts as heard by who does not say so again, ms. */
+/** How long a run counts as heard without another announcement of its reader, ms. */
 const HEARD_MS = 15_000;
-/** How often those who hear say so, ms. */
+/** How often readers announce the runs that they hear, ms. */
 const SAY_EVERY_MS = 5000;
-/** Said by who begins to ask: everybody who hears a run says so at once. */
+/** Sent by a worker that begins to ask: every reader announces its runs at once. */
 const WHO_HEARS = '';
 
 /** Of one notification; PostgreSQL takes less than 8,000 bytes, and its other members are short. */
@@ -14,9 +14,9 @@ const PART_CHARACTERS = 6500;
 /** Longer ones are not sent: the values have them. */
 const MOST_BYTES = 64 * 1024;
 const MOST_ID_CHARACTERS = 200;
-/** That wait for the notifications before them; what comes then is lost. */
+/** That wait for the notifications before them; later ones are lost. */
 const MOST_WAITING = 2000;
-/** So long is kept what nobody hears yet, ms: who starts a run hears it a moment later. */
+/** So long words are kept without a reader, ms: a process that starts a run hears it a moment later. */
 const KEPT_MS = 2000;
 const MOST_KEPT = 1000;
 
@@ -44,15 +44,15 @@ export interface WordsParts {
 }
 
 /**
- * What models say, from the workers that execute runs to the processes that read them, by notifications: nothing is recorded. A worker
- * sends only what somebody hears, who says so every few seconds.
+ * The words of models, from the workers that execute runs to the processes that read them, by notifications. They are not recorded.
+ * A worker sends only the words of runs that a reader hears; readers announce these every few seconds.
  */
 export class Words {
   readonly #parts: WordsParts;
   readonly #heard = new Map<string, Set<Hear>>();
-  /** Parts of the text that is on its way, by who says it. */
+  /** Parts of the text that is on its way, by its sender. */
   readonly #open = new Map<string, readonly string[]>();
-  /** What was said lately, of every run. */
+  /** The latest words, of every run. */
   #kept: Said[] = [];
   /** Runs that other processes hear, and until when, on the clock of `performance`. */
   readonly #wanted = new Map<string, number>();
@@ -61,7 +61,7 @@ export class Words {
   #texts = 0;
   #saying: NodeJS.Timeout | null = null;
   #isHearing = false;
-  /** Whether what is said now is heard: who is not listened to yet would be told so too early. */
+  /** Whether the channel of words is listened to: before that, an announcement would be too early. */
   #isListening = false;
   #isAsking = false;
 
@@ -69,7 +69,7 @@ export class Words {
     this.#parts = parts;
   }
 
-  /** Calls `hear` with what is said of a run from a moment ago on. Returns the way to end that. */
+  /** Calls `hear` with the words of a run from a moment ago on. Returns the way to end that. */
   hear(run: string, hear: Hear): () => void {
     this.#listen();
     const hearing = this.#heard.get(run) ?? new Set();
@@ -85,7 +85,7 @@ export class Words {
     };
   }
 
-  /** Asks who hears which run; for who has runs to execute. */
+  /** Asks readers for the runs that they hear; for a process that has runs to execute. */
   ask(): void {
     if (this.#isAsking) return;
     this.#isAsking = true;
@@ -147,7 +147,7 @@ export class Words {
     for (const run of this.#wanted.keys()) if (!this.isHeard(run)) this.#wanted.delete(run);
   }
 
-  /** One statement after the other: what is said meanwhile goes with the next. */
+  /** One statement after the other: words of meanwhile go with the next. */
   async #send(): Promise<void> {
     if (this.#isSending) return;
     this.#isSending = true;
@@ -163,7 +163,7 @@ export class Words {
   }
 
   #notify(channel: string, said: readonly string[]): void {
-    this.#notifyAll(channel, said).catch(() => undefined); // it is said again soon
+    this.#notifyAll(channel, said).catch(() => undefined); // the next announcement follows soon
   }
 
   async #notifyAll(channel: string, said: readonly string[]): Promise<void> {
@@ -172,7 +172,7 @@ export class Words {
     await this.#parts.pool.query(sql, [channel, said]);
   }
 
-  /** @param said - `null`: the connection is new, and what was said meanwhile is lost. */
+  /** @param said - `null`: the connection is new, and words of meanwhile are lost. */
   #take(said: string | null): void {
     if (said === null) {
       this.#open.clear();

@@ -26,7 +26,7 @@ export interface Owner {
 export const toldChannel = (schema: string): string => `${schema}_told`;
 export const jobsChannel = (schema: string): string => `${schema}_jobs`;
 export const newsChannel = (schema: string): string => `${schema}_news`;
-/** What models say in a run; the id of a run that somebody hears. */
+/** Words of models in a run; the id of a run that somebody hears. */
 export const wordsChannel = (schema: string): string => `${schema}_words`;
 export const heardChannel = (schema: string): string => `${schema}_heard`;
 

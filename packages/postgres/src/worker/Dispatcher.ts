@@ -30,7 +30,7 @@ export interface DispatcherParts {
 
 /** How a job was fetched. */
 export interface TakenHow {
-  /** Nothing else is in hand: processes may have died with the run, or its file is large. */
+  /** Other runs are not in hand: processes may have died with the run, or its file is large. */
   readonly isAlone: boolean;
   /** Called when others may be beside it, with the number of slots that it takes. */
   readonly share: (slots: number) => void;

@@ -14,7 +14,7 @@ export interface ReadThread {
 }
 
 const MODES = ['updates', 'values', 'custom', 'messages'] as const;
-/** Before a thread is looked at that has asked, until it rests, ms; twice as long each time that nothing is new of it. */
+/** Before a thread is looked at that has asked, until it rests, ms; twice as long each time without news of it. */
 const LOOK_AT_ONCE_MS = 10;
 /** The same for one that waits for an answer, ms. */
 const LOOK_SOON_MS = 50;
@@ -97,11 +97,11 @@ async function restsSoon(place: ReadThread, last: number, signal: AbortSignal): 
   return false;
 }
 
-/** Looks at a thread that says nothing: rarer each time that nothing is new of it. */
+/** Looks at a quiet thread: rarer each time without news of it. */
 class Looks {
   readonly #place: ReadThread;
   readonly #events: ThreadEvents;
-  /** Those that have found nothing new. */
+  /** Looks without news. */
   #vain = 0;
   #known = '';
 

@@ -26,7 +26,7 @@ import type { SqliteSaver, StagedCheckpoint } from '../saver/SqliteSaver.ts';
 import { type ChangedShape, type GraphMapping, notAccepted, triggersOf } from './GraphMapping.ts';
 import { dueIn, type MovedTuple, movedInput, movedTuple } from './movedCheckpoint.ts';
 
-/** The change to accept, and what is on record about the run. */
+/** The change to accept, and the record of the run. */
 interface MoveRequest extends ChangedShape {
   readonly mapping: GraphMapping;
   readonly steps: readonly StepSummary[];
@@ -34,16 +34,16 @@ interface MoveRequest extends ChangedShape {
   readonly isBetweenTurns?: boolean;
 }
 
-/** What has to be written so that the run goes on under the new names. */
+/** The changes with which the run goes on under the new names. */
 interface GraphMove {
   readonly staged: StagedCheckpoint;
   readonly visits: readonly MovedNode[];
 }
 
-/** A visit that has been begun, with what belongs to it. */
+/** A visit that has been begun, with everything that belongs to it. */
 interface MovedNode {
   readonly visit: KnownNode;
-  /** Questions it waits for, and those of its own whose answers it has. */
+  /** Questions it waits for, and those of its own that are answered. */
   readonly interruptIds: readonly string[];
   /** Questions that were answered to it and are shared with other visits. */
   readonly sessionIds: readonly string[];
@@ -156,7 +156,7 @@ function knownNode({ oldTaskId, ...visit }: PendingNode, { threadId }: MoveReque
   return { ...visit, oldTaskId };
 }
 
-/** Its answers are told apart by position in the visit, and a gate is a promise about all of the node's work. */
+/** Its answers are distinguished by position in the visit, and a gate is a promise about all of the node's work. */
 function assertSameGate({ node, oldNode }: PendingNode, { threadId, before, now }: MoveRequest): void {
   const [was, is] = [gatesAt(oldNode, before.gates), gatesAt(node, now.gates)];
   if (isDeepStrictEqual(was, is)) {
@@ -209,7 +209,7 @@ function sessionIdOf(answer: unknown): readonly string[] {
   return typeof sessionId === 'string' ? [sessionId] : [];
 }
 
-/** An error whose handler is due, and what belongs to no visit of the new graph, would be left behind. */
+/** An error with a handler that is due, and writes without a visit in the new graph, would be left behind. */
 function assertEveryWriteMoves(
   moved: readonly MovedNode[],
   { pendingWrites = [] }: CheckpointTuple,
@@ -279,8 +279,8 @@ interface Task {
 }
 
 /**
- * LangGraph's id of a task of the root graph. It offers no function for it; what it calls a task of the new graph is
- * compared with this, and a task that has another id is not touched.
+ * LangGraph's id of a task of the root graph. LangGraph does not export a function for it. Its own id of a task of the new
+ * graph is compared with this one, and a task that has another id is not touched.
  */
 function taskIdOf({ node, trigger, step }: Task, checkpointId: string): string {
   return uuid5(JSON.stringify([node, String(step), node, '__pregel_pull', [trigger]]), checkpointId);

@@ -184,7 +184,7 @@ export function runFinished({ threadId, status, turn, webhook }: EndOfTurn): New
   return { name: 'RUN_FINISHED', payload, scope: { threadId } };
 }
 
-/** Records where a run stands, and tells the readers of its stream; false where it has to be looked at again. */
+/** Records where a run stands, and wakes the readers of its stream; false where it has to be looked at again. */
 export function saveRunStatus(
   lease: Lease,
   { inSameTransaction: beside, ...settlement }: StatusUpdate,
@@ -204,7 +204,7 @@ export function saveRunStatus(
   return settled === 'settled';
 }
 
-/** Errors told of a chain of causes: one may lead back to itself. */
+/** Errors shown of a chain of causes: one may lead back to itself. */
 const MAX_CAUSES = 8;
 
 /** Errors of branches side by side that a reason names. */
@@ -230,7 +230,7 @@ export function runError(given: unknown, causes = MAX_CAUSES): RunError {
   };
 }
 
-/** Why a run has failed, in one line: with the code of an error of the engine's, and what branches side by side threw. */
+/** Why a run has failed, in one line: with the code of an error of the engine's, and the errors of parallel branches. */
 export function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof AggregateError)) return errorLine(runError(thrown, 0));
   const { errors } = thrown as { readonly errors: readonly unknown[] };

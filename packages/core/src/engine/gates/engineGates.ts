@@ -30,22 +30,22 @@ import {
 import { answerPolicyOf } from './DeclaredGate.ts';
 
 /**
- * All that is fixed about one kind of gate. A new kind is three places: its name in `HitlSessionKind`, its rule in the
- * table of the layer that asks it, and its words on the command line. Its schemas are made when an answer is parsed.
+ * All that is fixed about one kind of gate. A new kind is in three places. These are its name in `HitlSessionKind`, its
+ * rule in the table of the layer that asks it, and its words on the command line. Its schemas are made when an answer is parsed.
  */
 export interface GateRule<Recorded extends z.ZodType = z.ZodType> {
-  /** What a decider sends. */
+  /** The answer that a decider sends. */
   readonly given: () => z.ZodType;
-  /** What the node gets: what was given, and who gave it when. */
+  /** The answer that the node gets, with its author and time. */
   readonly recorded: () => Recorded;
   /**
    * A human's own version of what is shown, for kinds that take one instead of a decision. Apart from `given`, because a
    * union would not name the field that is wrong.
    */
   readonly edit?: () => z.ZodType;
-  /** Other forms of an answer, each under the member that tells it from `given`. */
+  /** Other forms of an answer, each under the member that distinguishes it from `given`. */
   readonly forms?: Readonly<Record<string, () => z.ZodType>>;
-  /** The answers in words, for whoever sent another one. */
+  /** The answers in words, for the sender of another one. */
   readonly shape: string;
   /**
    * The name a run declares a policy for such gates by. `null` for a guard: it asks because something went wrong, and
@@ -87,7 +87,7 @@ export function isKindOf(rules: GateRules, value: unknown): value is HitlSession
  * Checks a decider's answer before anything is written: an invalid one that reached its node would be stored and
  * replayed on every resume.
  *
- * @throws DevsError `INVALID_ANSWER`; `FEEDBACK_REQUIRED` for a rejection that does not say why.
+ * @throws DevsError `INVALID_ANSWER`; `FEEDBACK_REQUIRED` for a rejection without a reason.
  */
 export function parseAnswer(rules: GateRules, kind: HitlSessionKind, answer: unknown): object {
   const rule = ruleOf(rules, kind);
@@ -116,7 +116,7 @@ export function isEdit(answer: unknown): answer is { readonly action: 'edit' } {
   return (answer as { readonly action?: unknown } | null)?.action === 'edit';
 }
 
-/** What the human said, with who said it and when, for the record the node makes. */
+/** The human's answer with its author and time, for the record the node makes. */
 export function answerWithAuthor({ decision, principal, decidedAt }: HitlSession): Record<string, unknown> {
   const answer = decision as Record<string, unknown>;
   if (principal === null || decidedAt === null) return answer;
@@ -133,13 +133,13 @@ function isUnexplainedRejection(answer: {
   return answer.approved === false && !says;
 }
 
-/** `{ feedback: undefined }` says the same as `{}`; JSON has no word for it. */
+/** `{ feedback: undefined }` means the same as `{}`; JSON cannot express it. */
 function withoutUndefined(answer: unknown): unknown {
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return answer;
   return Object.fromEntries(Object.entries(answer).filter(([, value]) => value !== undefined));
 }
 
-/** Names the fields, never their values: an answer may hold what must not be logged. */
+/** Names the fields without their values: an answer may hold text that must not be logged. */
 function invalidAnswer(kind: HitlSessionKind, { shape }: GateRule, { issues }: z.ZodError): DevsError {
   const found = issues.map(({ path, message }) => `${path.join('.') || 'answer'}: ${message}`).join('; ');
   return new DevsError(`A gate of kind ${kind} does not accept this answer. ${found}.`, {
@@ -194,13 +194,13 @@ function longestText(value: unknown): string {
   );
 }
 
-/** What a decision says, for the story of a run. */
+/** A summary of a decision, for the story of a run. */
 interface DecisionSummary {
   /** `approved`, `rejected`, `edited`, `answered`, or the action: `retry`, `skip`, `raise`, `abort`, … */
   readonly said: string;
   /** Feedback, guidance, reason, value or the first comment, at most 200 characters. */
   readonly words?: string;
-  /** What was added to a budget. */
+  /** The addition to a budget. */
   readonly raised?: BudgetLimits;
   /** Of a review: what is done again, such as `T2`. */
   readonly tasks?: readonly string[];

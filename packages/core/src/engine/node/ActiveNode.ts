@@ -212,7 +212,7 @@ class CallsInFlight {
     return running;
   }
 
-  /** Resolves when one of them has ended; `null` when there is none to wait for. */
+  /** Resolves when one of them has ended; `null` without one to wait for. */
   next(): Promise<void> | null {
     return this.#calls.size === 0 || this.isInside ? null : Promise.race(this.#calls);
   }

@@ -314,7 +314,7 @@ function* unlessAborted<Event>(events: readonly Event[], isAborted: () => boolea
   }
 }
 
-/** Sends what the models of a held run say to those who read the run elsewhere, until the returned function is called. */
+/** Sends the words of a held run's models to the processes that read the run, until the returned function is called. */
 function sendTokens<Graph, State, Update, Output>(
   { id, epoch, words }: LeasedRun,
   { engine: { streams } }: FileApp<Graph, State, Update, Output>,
@@ -326,7 +326,7 @@ function sendTokens<Graph, State, Update, Output>(
 /** Where a run is that others drive. */
 interface RunElsewhere<File> {
   readonly follow: () => Promise<FollowedFile<File>>;
-  /** What its models say; `null` where nothing of it gets through. */
+  /** The words of its models; `null` where they cannot get through. */
   readonly hear: ((hear: (words: Uint8Array) => void) => Promise<() => void>) | null;
 }
 
@@ -380,7 +380,7 @@ function assertRecorded(id: string, last: number, { overTurns = false, turn }: R
   if (last === 0 && !overTurns && turn === undefined) throw notKept(id, 'not recorded', {});
 }
 
-/** Begins to hear what models say, where that is asked for and gets through. */
+/** Begins to hear the words of models, where they are asked for and get through. */
 async function listening(
   { streamMode = [], subgraphs = false, after: from = 0 }: ReadOptions,
   hear: RunElsewhere<unknown>['hear'],

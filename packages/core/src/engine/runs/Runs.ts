@@ -221,7 +221,7 @@ export interface LeasedRun {
   signals(): Promise<readonly RunSignal[]>;
   /** Says that it was told something. Returns the way to end that. */
   onSignal(tell: () => void): () => void;
-  /** What its models say, for those who listen by {@link Runs.hear}; absent where nothing of it gets through. */
+  /** The words of its models, for listeners by {@link Runs.hear}; absent where they cannot get through. */
   readonly words?: SentWords;
   /**
    * Lets go of the run as it stands, once all that is committed has arrived; `again` where it was told something that was not
@@ -277,8 +277,8 @@ export interface Runs {
    */
   hold(id: string): Promise<LeasedRun>;
   /**
-   * Calls `hear` with what the holder of a run says by its `words` from now on. Nothing of it is recorded, and some of it may
-   * be lost. Absent where nothing of it gets through.
+   * Calls `hear` with the words that the holder of a run sends by its `words` from now on. They are not recorded, and some may
+   * be lost. Absent where they cannot get through.
    *
    * @returns A function that ends it.
    * @throws DevsError `STATE_IO` if the runs cannot be reached.

@@ -31,7 +31,7 @@ export interface FollowedFile<File> {
   isNews(): boolean;
   /** The next look is at the run whether or not something of it is new. */
   forget(): void;
-  /** Lets `next` resolve, although nothing of the file may be new. */
+  /** Lets `next` resolve, although the file may be unchanged. */
   wake(): void;
   /** Resolves when something may be new since the last look, after `atMostMs`, or when `signal` is aborted. */
   next(signal: AbortSignal | undefined, atMostMs?: number): Promise<void>;

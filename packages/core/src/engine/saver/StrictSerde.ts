@@ -155,7 +155,7 @@ function unknownTag(name: unknown): DevsError {
 /** Characters from which a text is kept out of LangChain's reading, which makes JSON of every record twice. */
 const LONG_TEXT = 1_024;
 
-/** Stands for a long text meanwhile; nobody can have written it. */
+/** Stands for a long text meanwhile; a text cannot contain it by chance. */
 const TEXT_MARK = `\0${randomUUID()}:`;
 
 interface MessageRecord {
@@ -164,8 +164,8 @@ interface MessageRecord {
 }
 
 /**
- * An instance of LangChain's, from the record that its own serialization made. No class looks into the texts of a message's
- * content: they are put into the instance that was made without them, as the very texts of the record.
+ * An instance of LangChain's, from the record that its own serialization made. Classes do not look into the texts of a message's
+ * content. These are put into the instance that was made without them, as the very texts of the record.
  */
 export async function loadLangChain(record: unknown): Promise<object> {
   if (!isMessage(record)) return await load<object>(JSON.stringify(record));

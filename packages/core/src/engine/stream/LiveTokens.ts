@@ -3,7 +3,7 @@ import type { RestartedEvent, TokensChunk } from './StreamEvent.ts';
 /** An event about a model while it speaks. */
 export type Provisional = TokensChunk | RestartedEvent;
 
-/** Who is told what models say. */
+/** Receives the words of models. */
 export interface TokenReader {
   /** Whether somebody reads now: models are asked for their words then. */
   readonly isThere: boolean;

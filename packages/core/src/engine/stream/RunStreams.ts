@@ -127,7 +127,7 @@ export class RunStreams {
     return { tokens, end: this.tellTokens(threadId, tokens) };
   }
 
-  /** Tells somebody what the models of a run say, until the returned function is called. */
+  /** Passes on the words of a run's models, until the returned function is called. */
   tellTokens(threadId: string, reader: TokenReader): () => void {
     const all = this.#live.get(threadId) ?? new Set();
     this.#live.set(threadId, all.add(reader));

@@ -126,7 +126,7 @@ const chunkSerde = new StrictSerde({ maxDepth: 900, numbers: 'every' });
 /**
  * A chunk as it is kept.
  *
- * @throws DevsError `VALUE_NOT_STORABLE`; `VALUE_TOO_LARGE` for what a node tells.
+ * @throws DevsError `VALUE_NOT_STORABLE`; `VALUE_TOO_LARGE` for data that a node streams.
  */
 export function dumpChunk(
   chunk: unknown,
@@ -147,7 +147,7 @@ function oversize(chunk: unknown, bytes: number, limits: Limits): DevsError {
   return tooLarge({ what: 'A chunk for the stream', limit: 'chunkBytes', bytes, path, limits });
 }
 
-// An update that LangGraph streams is made of what its task wrote, and those writes are in the file: of the update itself
+// An update that LangGraph streams is made of the writes of its task, which are in the file. Of the update itself
 // only the names are stored, and in the place of each value which of the writes it is.
 
 /** Which of the task's writes a value is. */
@@ -160,7 +160,7 @@ interface UpdateShape {
 }
 
 /**
- * The update as places among the writes; `null` where it is not made of them, as one that the node's cache has given,
+ * The update as places among the writes; `null` where it is not made of them. That is so for an update from the node's cache,
  * which LangGraph marks. A channel that the file does not keep is left out.
  */
 export function shapeOfUpdate(
@@ -255,7 +255,7 @@ const tellers = new WeakMap<object, string>();
 /** The author of an event that was read here: a task, or a step in it. */
 export const tellerOf = (event: object): string | null => tellers.get(event) ?? null;
 
-/** The task of the run's own graph whose result an event is. */
+/** The task of the run's own graph that has this event as its result. */
 export function taskOf({ mode, ns, body }: StreamRecord): string | null {
   if (mode !== 'updates' || ns !== '' || !('refers' in body)) return null;
   const { taskId } = body.refers as Partial<UpdatesPlace>;

@@ -1,4 +1,4 @@
-// What models say in a run, from the process that executes it to those that read it. Nothing of it is recorded.
+// The words of models in a run, from the process that executes it to those that read it. They are not recorded.
 
 import { StrictSerde } from '../saver/StrictSerde.ts';
 import type { Provisional, TokenReader } from './LiveTokens.ts';
@@ -6,7 +6,7 @@ import type { TokensChunk } from './StreamEvent.ts';
 
 /** A piece on its way. */
 interface SentPiece {
-  /** Of the lease under which it was said. */
+  /** Of the lease under which it was sent. */
   readonly epoch: number;
   /** Position of the newest stored event at that time. */
   readonly after: number;
@@ -23,7 +23,7 @@ export interface SentWords {
 
 const serde = new StrictSerde({ maxDepth: 900, numbers: 'every' });
 
-/** Sends what models say to the processes that read the run. */
+/** Sends the words of models to the processes that read the run. */
 export class SentTokens implements TokenReader {
   readonly #words: SentWords;
   readonly #place: { readonly epoch: number; readonly lastSeq: () => number };
@@ -60,10 +60,10 @@ const withoutMetadata = ({ event, ...at }: SentPiece): SentPiece => ({
 /** Pieces that wait for their reader; a slower one misses the oldest ones. */
 const MAX_WAITING = 10_000;
 
-/** A task that has told something. */
+/** A task that has streamed words. */
 type Teller = Pick<Provisional, 'task' | 'node' | 'step'>;
 
-/** Receives what models say in another process, and gives it out between the stored events. */
+/** Receives the words of models in another process, and gives them out between the stored events. */
 export class HeardTokens {
   readonly #subgraphs: boolean;
   readonly #from: number;
@@ -73,13 +73,13 @@ export class HeardTokens {
   readonly #tellers = new Map<string, Teller>();
   /** By model call, the piece that comes next. */
   readonly #next = new Map<string, number>();
-  /** Tasks whose result was read: what comes of them afterwards is late. */
+  /** Tasks with a result that was read: later words of them are late. */
   readonly #over = new Set<string>();
   #heard: Promise<void> = Promise.resolve();
 
   /**
-   * @param from - Position of the last event that its reader knows: what was said before that is over.
-   * @param wake - Told when something has come.
+   * @param from - Position of the last event that its reader knows: earlier words are over.
+   * @param wake - Called when words have come.
    */
   constructor({ subgraphs, from }: { readonly subgraphs: boolean; readonly from: number }, wake: () => void) {
     this.#subgraphs = subgraphs;
@@ -87,17 +87,17 @@ export class HeardTokens {
     this.#wake = wake;
   }
 
-  /** What was sent. What cannot be read is not for this release. */
+  /** Takes a sent piece. An unreadable one is not for this release. */
   hear(words: Uint8Array): void {
     this.#heard = this.#heard.then(() => this.#take(words)).catch(() => undefined);
   }
 
-  /** What was said before a stored event. */
+  /** The words before a stored event. */
   before(seq: number): readonly Provisional[] {
     return this.#given(({ after }) => after < seq);
   }
 
-  /** What was said where the stored events are read up to `seq`: what is of later is held back until those have come. */
+  /** The words where the stored events are read up to `seq`: later words are held back until those events have come. */
   upTo(seq: number): readonly Provisional[] {
     return this.#given(({ after }) => after <= seq);
   }
@@ -126,7 +126,7 @@ export class HeardTokens {
     const type = Buffer.from(words.subarray(0, end)).toString();
     const piece = (await serde.loadsTyped(type, words.subarray(end + 1))) as SentPiece;
     const { epoch, after, event } = piece;
-    if (epoch < this.#epoch) return; // of one who has lost the run
+    if (epoch < this.#epoch) return; // of a process that has lost the run
     if (after < this.#from) return;
     if (epoch > this.#epoch) this.#begunAnew(epoch, after);
     if (event.mode === 'messages' && !this.#isNext(event)) return;
@@ -136,7 +136,7 @@ export class HeardTokens {
     this.#wake();
   }
 
-  /** A message with a hole is none: where a piece was lost, its values are what comes next of it. */
+  /** A message with a hole ends there: after a lost piece, its values come next. */
   #isNext({ id, piece, ns }: TokensChunk): boolean {
     if (ns.length > 0 && !this.#subgraphs) return false;
     if (piece !== (this.#next.get(id) ?? 0)) return false;
@@ -144,7 +144,7 @@ export class HeardTokens {
     return true;
   }
 
-  /** Another process executes the run: what its tasks had said they say again. */
+  /** Another process executes the run: its tasks repeat their words. */
   #begunAnew(epoch: number, after: number): void {
     this.#epoch = epoch;
     for (const teller of this.#tellers.values())

@@ -186,7 +186,7 @@ function isReadOver(threadId: string, { turn, overTurns }: StreamQuery, { store 
   return (store.queue.find(threadId, turn)?.droppedAt ?? null) !== null;
 }
 
-/** An end has an event, but for a run that is deleted: where nothing was read, it is looked for every {@link LOOK_EVERY_MS}. */
+/** An end has an event, but for a run that is deleted: after a read without events, it is looked for every {@link LOOK_EVERY_MS}. */
 function nowAndThen(isOver: () => boolean): StreamEnd['hasEnded'] {
   let askedAt = Number.NEGATIVE_INFINITY;
   return (isNews) => {
@@ -209,7 +209,7 @@ export interface StreamedSoFar {
 /**
  * The next few events of a run in a copy of its file, to which nothing comes.
  *
- * @param tokens - What models have said meanwhile.
+ * @param tokens - The words of models meanwhile.
  */
 export async function streamedSoFar(
   threadId: string,
@@ -319,7 +319,7 @@ async function* followTold(
   let last = after;
   let isNews = true;
   while (!isAborted()) {
-    const isOver = hasEnded(isNews); // before the events are read: what is told with the end is among them
+    const isOver = hasEnded(isNews); // before the events are read: the words with the end are among them
     const events = store.page(threadId, last);
     isNews = events.length > 0;
     if (events.length > 0) await outlet.pending();

@@ -55,7 +55,7 @@ export interface Baseline extends CheckSummary {
   readonly appeared?: readonly string[];
   /** There were no tests yet: what failed is no failure of theirs. */
   readonly nothing?: true;
-  /** Names of the cases that ran; absent where they are not told, are more than 2,000, or in a run of an older release. */
+  /** Names of the cases that ran; absent where they are not reported, are more than 2,000, or in a run of an older release. */
   readonly names?: readonly string[];
 }
 

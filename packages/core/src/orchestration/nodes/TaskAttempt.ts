@@ -96,7 +96,7 @@ export class TaskAttempt {
     return this.#findings;
   }
 
-  /** What the checks of this attempt have seen fail and pass on the same files. */
+  /** Cases that the checks of this attempt have seen fail and pass on the same files. */
   get flaky(): readonly string[] {
     return [...this.#flaky];
   }
@@ -194,7 +194,7 @@ export class TaskAttempt {
     return checkOf(state, integrated) ?? this.#check('before', async () => integrated);
   }
 
-  /** The checks on the work; an old case that fails without the work, too, is told as flaky. */
+  /** The checks on the work; an old case that fails without the work, too, is reported as flaky. */
   async checkGreen(): Promise<CheckResult> {
     const { tree, ...found } = await this.#check('green');
     const check = await this.#withoutOldFailures(found);

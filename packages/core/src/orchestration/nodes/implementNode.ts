@@ -106,7 +106,7 @@ interface TurnReport {
   readonly observation: string;
   /** Of the task, all its attempts together. */
   readonly testFiles: readonly string[];
-  /** What was seen to fail and pass on the same files. */
+  /** Cases that were seen to fail and pass on the same files. */
   readonly flaky: readonly string[];
   /** The reviewer's evidence for the acceptance criteria. */
   readonly evidence?: readonly CriterionEvidence[];

@@ -312,10 +312,10 @@ export class RecordedTree {
 }
 
 /**
- * Asks once more where an agent gave no answer, or one that was cut off: what the task has so far stays, and its next attempt is not
- * spent.
+ * Asks once more where an agent's answer is empty or was cut off. The files that the task has so far stay, and its next attempt is
+ * not spent.
  *
- * @param anew - Puts the folder back to what the stage began with.
+ * @param anew - Puts the folder back to the files that the stage began with.
  */
 async function repeatingCutStage<T>(stage: () => Promise<T>, anew: () => Promise<void>): Promise<T> {
   try {

@@ -41,10 +41,10 @@ export function oldFailures(project: Project, now: CheckResult): readonly string
   return open.length > 0 && open.every(isOld) ? open : null;
 }
 
-/** What fails and is neither accepted nor a case that is known to be flaky. */
+/** Failures that are neither accepted nor of a case that is known to be flaky. */
 function unexcused(baseline: Baseline | null, now: CheckResult): readonly string[] {
   const { accepted = [], flaky = [] } = baseline ?? {};
-  // A command that was flaky as a whole excuses nothing: it does not say which of its cases fail.
+  // A command that was flaky as a whole excuses no case: it does not name its cases that fail.
   const cases = new Set((now.cases ?? []).map(({ name }) => name));
   const excused = new Set([...accepted, ...flaky.filter((name) => cases.has(name))]);
   return failuresOf(now).filter((name) => !excused.has(name));
@@ -103,8 +103,8 @@ export function findLosses(
 }
 
 /**
- * Whether a check lets work pass: nothing fails, or nothing but what failed at the baseline and was accepted there, and cases of
- * the baseline that are known to be flaky. With such failures the runner must have told as many cases as then: one that did not start hides what it holds.
+ * Whether a check lets work pass. It may fail only with accepted failures of the baseline, and with cases of the baseline that are
+ * known to be flaky. With such failures the runner must have reported as many cases as then: one that did not start hides its cases.
  *
  * @param baseline - `null` in a run that has none: then nothing may fail.
  */

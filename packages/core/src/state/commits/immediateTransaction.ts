@@ -166,15 +166,15 @@ export interface Fence {
   assertInTx(): void;
 }
 
-/** For use without a lease: nothing is fenced. */
+/** For use without a lease: writes are not fenced. */
 export const NO_FENCE: Fence = { assertInTx: () => {} };
 
 const SELECT_EPOCH = 'SELECT lease_epoch FROM threads WHERE thread_id = ?';
 
-/** The leases that were found to hold, by the transaction: nobody else can write until that ends. */
+/** The leases that were found to hold, by the transaction: other connections cannot write until that ends. */
 const heldLeases = new WeakMap<TransactionPart, Map<string, FencedLease['epoch']>>();
 
-// By identity: whoever reads the file knows the epoch of a lease, and no copy of it is the lease.
+// By identity: every reader of the file knows the epoch of a lease, and a copy of it is not the lease.
 const ofThisProcess = new WeakSet<FencedLease>();
 
 /**
@@ -196,7 +196,7 @@ export function leaseFence(db: Database, lease: FencedLease): Fence {
   };
 }
 
-/** Who gives a lease to another, or deletes its run, says so: it is looked at again in the same transaction. */
+/** Called when a lease changes hands or its run is deleted: it is looked at again in the same transaction. */
 export function forgetLease(db: Database, threadId: string): void {
   foundIn(db)?.delete(threadId);
 }
@@ -260,7 +260,7 @@ export function holdingLease<L extends FencedLease>(lease: L): L {
   return lease;
 }
 
-/** The lease was given back: it is nobody's, also where a reference to it is left. */
+/** The lease was given back: it has no owner, also where a reference to it is left. */
 export function endLease(lease: FencedLease): void {
   ofThisProcess.delete(lease);
 }
