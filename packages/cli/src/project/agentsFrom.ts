@@ -73,7 +73,6 @@ export async function agentsFrom(
   };
 }
 
-<<<<<<< HEAD
 function setupOf(
   { setup, setupInputs, setupNetwork = true, caches }: RunSpec,
   sandbox: Sandbox | null,
@@ -89,10 +88,7 @@ function setupOf(
   };
 }
 
-/** What setup makes may follow from what it was given: then it is made again. */
-=======
 /** The files that setup makes may depend on its environment: then they are made again. */
->>>>>>> wt-P
 function variablesDigest(variables: Variables): readonly string[] {
   const named = Object.entries(variables).toSorted(([one], [other]) => (one < other ? -1 : 1));
   return named.length === 0 ? [] : [createHash('sha256').update(JSON.stringify(named)).digest('hex')];

@@ -79,7 +79,7 @@ const PHRASES: Readonly<Record<string, string>> = {
   'upgrade a graph with waiting runs': 'guide/upgrades.md: Upgrade a graph with waiting runs',
   'resume after a crash': 'guide/troubleshooting.md: Resume after a crash',
   'wait for a webhook': 'guide/timeouts-and-schedules.md: Wait for a signal or a webhook',
-  'schedule a run': 'guide/timeouts-and-schedules.md: Schedule a run every day',
+  'schedule a run': 'guide/webhooks-and-schedules.md: Schedule a run',
   'limit the cost': 'guide/steps-and-retries.md: Limit the cost: set a budget',
   'run in docker': 'guide/deployment.md: Run in Docker',
   'run in kubernetes': 'guide/deployment.md: Run in Kubernetes',
