@@ -143,7 +143,7 @@ const DAYS: Readonly<Record<string, Day>> = {
       /mail-7 will stop at its next safe point/,
     ],
   },
-  'A disk is full': {
+  'PostgreSQL has no space left': {
     before: async () => {
       await waitingMail();
       await start('mail-8');
