@@ -9,7 +9,6 @@ import { resolveGate } from '../gates/resolveGate.ts';
 import { assertRuns } from '../project/openProject.ts';
 import { examples, type Session, type Start } from '../project/Session.ts';
 import { parsePort, printLink, startListening } from '../serve/listening.ts';
-import { pageDriving } from '../serve/pageDriving.ts';
 import { openPagePlace, type PagePlace } from '../serve/pagePlace.ts';
 
 interface UiFlags {
@@ -68,7 +67,7 @@ async function serveAt(at: PagePlace, flags: UiFlags, session: Session): Promise
   // A program that starts this is told a link, too, and must not come to decide by it.
   const isTerminal = !session.out.json && session.io.stdout.isTTY === true;
   const readOnly = flags.read === true || !isTerminal;
-  const driving = readOnly || flags.file !== undefined ? {} : pageDriving(session);
+  const driving = readOnly || flags.file !== undefined ? {} : await drivingOf(session);
   let ui: UiHandler | undefined;
   const handler: Parameters<typeof serveOnLoopback>[0]['handler'] = (hosts) => {
     const onCode = (code: string): void =>
@@ -88,6 +87,13 @@ async function serveAt(at: PagePlace, flags: UiFlags, session: Session): Promise
   await ui?.close();
   await served.close();
   return EXIT.ok;
+}
+
+/** Loads what executes runs, which a page that only reads does without. */
+async function drivingOf(
+  session: Session,
+): Promise<ReturnType<typeof import('../serve/pageDriving.ts').pageDriving>> {
+  return (await import('../serve/pageDriving.ts')).pageDriving(session);
 }
 
 const readOnlyNote = ({ read }: UiFlags): string =>

@@ -582,6 +582,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
 
   /** Removes a schedule; runs that it started stay. Returns false for an unknown id. */
   async unschedule(id: string): Promise<boolean> {
+    if (typeof id !== 'string') throw new TypeError(`id: expected a string, got ${String(id)}`);
     return this.#runs.schedules.remove(id);
   }
 
