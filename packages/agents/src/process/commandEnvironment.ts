@@ -1,10 +1,13 @@
 import type { Scratch } from './scratch.ts';
 
-/** The named variables that are set in this process; everything else stays behind. */
-export function pickEnvironment(names: readonly string[]): Record<string, string> {
+/** The named variables that are set, in this process unless another environment is given. */
+export function pickEnvironment(
+  names: readonly string[],
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Record<string, string> {
   const picked: Record<string, string> = {};
   for (const name of names) {
-    const value = process.env[name];
+    const value = env[name];
     if (value !== undefined) picked[name] = value;
   }
   return picked;

@@ -72,10 +72,12 @@ export interface FoundNetworkSettings {
 }
 
 /** Which of this user's proxy, certificate and registry settings there are. */
-export async function findNetworkSettings(): Promise<FoundNetworkSettings> {
+export async function findNetworkSettings(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<FoundNetworkSettings> {
   const files = await existing(SETTINGS_FILES);
   const named = (await npmTexts(files)).flatMap(variablesIn);
-  const variables = pickEnvironment([...new Set([...WAY, ...CERTIFICATES, ...REGISTRIES, ...named])]);
+  const variables = pickEnvironment([...new Set([...WAY, ...CERTIFICATES, ...REGISTRIES, ...named])], env);
   return { variables: Object.keys(variables), files };
 }
 

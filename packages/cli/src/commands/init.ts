@@ -52,7 +52,7 @@ async function init(
   await writeConfig(file, text, force);
   await rememberOrSay({ sha256: sha256Of(text) }, session);
   const hints = [...found.hints, ...(await projectHints(session.dir, found.git))];
-  const network = await findNetworkSettings();
+  const network = await findNetworkSettings(session.io.env);
   session.out.result({ file, ...found, hints, network, config }, [
     ...initSummary(file, found, config, session),
     ...networkLines(config, network),

@@ -125,3 +125,11 @@ export function agentServer() {
   });
   web.all('*', (c) => server(c.req.raw)); // Hono; in Next.js: export const GET = server, POST = server
 }
+
+export function pooled() {
+  const runs = postgres({
+    url: 'postgres://devs@pooler:6432/devs',
+    directUrl: 'postgres://devs@db:5432/devs',
+  });
+  return runs;
+}

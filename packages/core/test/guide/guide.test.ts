@@ -26,6 +26,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
       'agent-server',
       'agents',
       'deployment',
+      'first-bad-week',
       'page',
       'security',
       'the-pipeline',

@@ -93,6 +93,10 @@ function askEveryTable(db: Database): void {
     dueAt: 1,
   });
   store.queue.insert(threadId, '2', { type: 'json', bytes: new Uint8Array() });
+  const event = { name: 'RUN_FINISHED', payload: { outcome: 'completed' }, taskId: null, at: 0 } as const;
+  store.webhooks.place('team', 0);
+  store.webhooks.queue('team', { from: '0', to: '1', events: [{ ...event, threadId, seq: 1, cursor: '1' }] });
+  store.webhooks.claim('team', { limit: 1, holdMs: 1 });
   adoptRun(threadId, db, db);
   readStateFileName(db);
   nameStateFile(db);
