@@ -1257,8 +1257,8 @@ CREATE UNIQUE INDEX queued_turns_by_key ON queued_turns (thread_id, turn_key);
   {
     version: 57,
     name: '057_create_webhooks',
-    sha256: 'd0ee33086b49bfb18d59163ff864d954439f4826bb7d7c9bc85024e4b4b081fd',
-    sql: `-- What webhooks have to deliver. Written by WebhookStore only. \`position\` is that of gate_events.
+    sha256: '5b4c70d04ba7c603582d46b759e11f1e25d430511b110ed335c76045adeb27ba',
+    sql: `-- Deliveries of webhooks. Written by WebhookStore only. \`position\` is that of gate_events.
 CREATE TABLE webhook_targets (
   target   TEXT    NOT NULL PRIMARY KEY,                 -- its name in the options of an app
   position INTEGER NOT NULL,                             -- every event up to it is queued, delivered or left out
