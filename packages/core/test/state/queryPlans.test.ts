@@ -48,6 +48,7 @@ const ALLOWED = {
   'SELECT 1 FROM "': 'the first row of each table: whether anything is in a file',
   "FROM sqlite_sequence WHERE name = 'gate_events'": 'a row for each table that counts its rows',
   // Sorted
+  'WITH latest (seq) AS MATERIALIZED': FEW,
   'FROM agent_steps WHERE thread_id = ? ORDER BY': ALL_OF_RUN,
   "AND state = 'intent' AND started_at >= ? ORDER BY": 'what a driven run does now, for who looks at it',
   'SELECT seq, sha256 FROM checkpoints WHERE thread_id = ?': ALL_OF_RUN,
