@@ -320,8 +320,8 @@ export class PostgresRuns implements Runs, DrivenRuns {
       const known = new Set([...leases, ...[...this.#held.values()].map(({ lease }) => lease)]);
       const unknown = [...rows.values()].filter((lease) => !known.has(lease));
       if (unknown.length === 0) return;
-      meters.add('unknownLeases', unknown.length);
-      all.freeLeases(unknown).catch(failed);
+      // The next comparison may find a lease before this one has freed it: only one of them counts the run.
+      all.freeLeases(unknown).then((freed) => meters.add('unknownLeases', freed), failed);
     };
     return { leases, compare, failed };
   }

@@ -45,15 +45,20 @@ interface Compilable {
 
 const MAX_STOPS = 20;
 
-/** Threads that an import does not take whole: those with waiting tasks, and those with checkpoints under other ids. */
-const NOT_WHOLE: ReadonlySet<string> = new Set(['functional', 'threads']);
+/** Topics and programs whose threads an import does not take whole: those with waiting tasks, and those with checkpoints under other ids. */
+const NOT_WHOLE: ReadonlySet<string> = new Set([
+  'functional',
+  'threads',
+  'ownInterrupts: questions in tasks',
+]);
 
 /** The programs whose threads are carried over, by topic and name. */
 export const transferred = Object.entries(programs)
   .filter(([topic]) => !NOT_WHOLE.has(topic))
   .flatMap(([topic, each]) =>
     Object.entries(each).map(([name, program]): [string, Program] => [`${topic}: ${name}`, program]),
-  );
+  )
+  .filter(([name]) => !NOT_WHOLE.has(name));
 
 /** Some of them, others each time, of every topic. */
 export function someOf<T>(all: readonly T[], count: number): readonly T[] {

@@ -82,10 +82,11 @@ export class Leases {
     });
   }
 
-  /** Has runs driven that are held under leases which nobody knows any more. */
-  async freeLeases(leases: readonly string[]): Promise<void> {
-    await this.#tables.transaction((client) =>
-      this.#free(client, 'r.lease = ANY ($1::uuid[])', { values: [leases] }),
+  /** Has runs driven that are held under leases which nobody knows any more. Returns how many still were. */
+  async freeLeases(leases: readonly string[]): Promise<number> {
+    const held = 'r.lease = ANY ($1::uuid[])';
+    return this.#tables.transaction(
+      async (client) => (await this.#free(client, held, { values: [leases] })).length,
     );
   }
 

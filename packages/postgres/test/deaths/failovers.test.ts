@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { PostgresRuns } from '../../src/PostgresRuns.ts';
 import { Worker } from '../../src/worker/Worker.ts';
 import { type Cluster, startCluster } from '../support/startCluster.ts';
@@ -40,6 +40,7 @@ describe('leases that rows and a process know otherwise', () => {
     });
     const events: string[] = [];
     const worker = await Worker.start(runs, { drivers: [driver], onEvent: ({ is }) => events.push(is) });
+    onTestFinished(async () => void (await worker.stop()));
     await runs.create(stepsRun({ id: 'second-claim', steps: 1 }));
     const from = performance.now();
     while ((await rowOf('second-claim'))?.['status'] !== 'completed') await sleep(20);
@@ -47,7 +48,6 @@ describe('leases that rows and a process know otherwise', () => {
     expect(new Set(drivenUnder).size).toBe(2);
     expect(events).toEqual(['driving', 'lost', 'driving', 'settled']);
     expect(await counted(runs, 'unknownLeases')).toBe(1);
-    await worker.stop();
   }, 60_000);
 
   test('and of which its process says nothing are freed by the leader', async () => {
