@@ -72,7 +72,9 @@ export class Project {
       const gates = { design: 'auto', dag: 'auto' } as const;
       const victim = await devs.start({ id: 'victim', brief: BRIEF, gates });
       await victim.resume({ drain: stop.signal });
-      return await victim.status();
+      const { tasks } = await victim.status();
+      const failed = (await victim.log()).filter(({ name }) => name === 'TASK_FAILED');
+      return tasks.map(({ status }) => ({ status, failedAttempts: failed.length }));
     } finally {
       devs.close();
     }

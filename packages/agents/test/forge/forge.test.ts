@@ -147,6 +147,8 @@ describe('a task, attacked by its own checks without a sandbox', () => {
   const command = `test -f package.json && eval "$(sed -n 's/.*"test":"\\([^"]*\\)".*/\\1/p' package.json)"`;
   const script = new CommandChecks({ argv: ['sh', '-c', command] });
   const says = (passed: boolean): Checks => scriptedChecks([passed]);
+  /** The run was stopped before its next attempt. */
+  const NOT_VERIFIED = { status: 'in_progress', failedAttempts: 1 };
 
   test('is verified by tests that the agent wrote', async ({ task }) => {
     tried(task, { ways: 1, open: 1 });
@@ -154,8 +156,8 @@ describe('a task, attacked by its own checks without a sandbox', () => {
       writeTest: edit('package.json', tests('cat done')),
       implement: edit('done', ''),
     };
-    const { tasks } = await project.verify({ agents, checks: [script, script, says(false)] });
-    expect(tasks).toMatchObject([{ status: 'completed' }]);
+    const tasks = await project.verify({ agents, checks: [script, script, says(false)] });
+    expect(tasks).toEqual([{ status: 'completed', failedAttempts: 0 }]);
   });
 
   test('is not verified by tests that were changed after they were red: they are put back', async () => {
@@ -163,14 +165,14 @@ describe('a task, attacked by its own checks without a sandbox', () => {
       writeTest: edit('package.json', tests('exit 1')),
       implement: edit('package.json', tests('exit 0')),
     };
-    const { tasks } = await project.verify({ agents, checks: [script, script, says(false)] });
-    expect(tasks).toMatchObject([{ status: 'failed' }]);
+    const tasks = await project.verify({ agents, checks: [script, script, says(false)] });
+    expect(tasks).toEqual([NOT_VERIFIED]);
   });
 
   test('is not verified by a trigger in the state file that turns every verdict green, and doctor names it', async () => {
     const attack = attackBy('a trigger that turns every verdict green');
-    const { tasks } = await project.verify({ checks: [attack, says(false), says(false), says(false)] });
-    expect(tasks).toMatchObject([{ status: 'failed' }]);
+    const tasks = await project.verify({ checks: [attack, says(false), says(false), says(false)] });
+    expect(tasks).toEqual([NOT_VERIFIED]);
     const db = openReadOnly({ dbPath: join(project.dir, '.devs', 'state.sqlite') });
     expect(doctor(db).findings).toMatchObject([
       { code: 'SCHEMA_FOREIGN', table: 'agent_steps' },
@@ -181,15 +183,15 @@ describe('a task, attacked by its own checks without a sandbox', () => {
 
   test('is not verified by a verdict that a red check wrote into its own row: the turn fails', async () => {
     const attack = attackBy('its own verdict, in the row of the running step');
-    const { tasks } = await project.verify({ checks: [says(false), attack, says(false)] });
-    expect(tasks).toMatchObject([{ status: 'failed' }]);
+    const tasks = await project.verify({ checks: [says(false), attack, says(false)] });
+    expect(tasks).toEqual([NOT_VERIFIED]);
   });
 
   test('is not verified by tests that a check put in the folder: every check starts from the recorded tree', async () => {
     const agents = { writeTest: edit('package.json', tests('exit 1')) };
     const attack = attackBy('other tests, put in the folder while they run');
-    const { tasks } = await project.verify({ agents, checks: [attack, script, says(false)] });
-    expect(tasks).toMatchObject([{ status: 'failed' }]);
+    const tasks = await project.verify({ agents, checks: [attack, script, says(false)] });
+    expect(tasks).toEqual([NOT_VERIFIED]);
   });
 });
 

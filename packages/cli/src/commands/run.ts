@@ -121,15 +121,17 @@ async function runBrief(name: string | undefined, options: RunFlags, session: Se
   const { message } = options;
   const brief = await readBrief({ name, message, mayBeWords: isQuick }, io);
   const given = await readProvidedInputs(options, { io, config });
+  const optionsOf = (flags: RunFlags): StartOptions => ({
+    ...startOptions(brief, flags, recorded, config),
+    ...given,
+  });
+  const asked = optionsOf(options);
   const notifier = options.notify === undefined ? null : new GateNotifier(options.notify, session);
   chooseLangGraph(spec, session);
   const hooks = { ...(await agentsFrom(spec, session)), ...(notifier && { onGate: notifier.onGate }) };
   return withProject(session, hooks, async (devs) => {
-    const sized = {
-      ...options,
-      ...(await proposedSize(brief, { ...options, ...asking }, { devs, session, agents: spec.agents })),
-    };
-    const run = await startRun(devs, { ...startOptions(brief, sized, recorded, config), ...given });
+    const size = await proposedSize(brief, { ...options, ...asking }, { devs, session, agents: spec.agents });
+    const run = await startRun(devs, size.quick ? optionsOf({ ...options, ...size }) : asked);
     await maskAsRecorded(run);
     if ((await run.status()).status === 'created') await tellLeftOut(spec, session);
     const exitCode = await driveRun(
