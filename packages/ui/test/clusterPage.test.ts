@@ -77,7 +77,7 @@ describe('the page over a cluster', () => {
       { id: 'one', status: 'waiting', openGates: 1 },
     ]);
     expect(gates[0]?.cost).toEqual((await (await worker.run('one')).status()).cost);
-    expect(await read('/api/waiting')).toEqual({ total: 2 });
+    expect(await read('/api/waiting')).toEqual({ total: 2, running: 0 });
     expect(await read('/api/runs?after=two')).toMatchObject({ runs: [{ id: 'one' }], nextRuns: null });
     expect(opened).not.toHaveBeenCalled();
   });

@@ -17,8 +17,10 @@ import { UNWATCHED } from '../support/unwatched.ts';
 import { Desk, Driver, DriverGone } from './Drivers.ts';
 
 /** Of the pairs of moments, one in so many; which, is another in every run. */
-const EVERY = howMany('DEVS_WAKES_EVERY', 101);
-const WAKES = Math.floor(600 / EVERY);
+const EVERY = howMany('DEVS_WAKES_EVERY', 53);
+
+/** At least so many wakes; all pairs together send some 780, and a draw is off by half at most. */
+const WAKES = Math.floor(250 / EVERY);
 
 /** Runs that race with wakes; in one of four the driver is killed. */
 const RACES = howMany('DEVS_WAKE_RACES', 8);
