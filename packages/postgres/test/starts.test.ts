@@ -132,10 +132,14 @@ test('who had a run last has its file still: its base is not read again', async 
        EXECUTE FUNCTION devs.lose()`,
   );
   await app.start('warm', { to: 'Ada' });
-  const status = `SELECT status FROM devs.runs WHERE run_id = 'warm' AND status = 'completed'`;
-  while ((await cluster.sql(status)).length === 0) await wait(20);
-  expect(events.filter(({ is }) => is === 'driving')).toHaveLength(2);
+  const is = async (status: string): Promise<void> => {
+    const row = `SELECT FROM devs.runs WHERE run_id = 'warm' AND owner IS NULL AND status = '${status}'`;
+    while ((await cluster.sql(row)).length === 0) await wait(20);
+  };
+  await is('waiting');
   await expect(cluster.runs().open('warm')).rejects.toMatchObject({ code: 'STATE_CORRUPT' });
+  await is('completed');
+  expect(events.filter((event) => event.is === 'driving')).toHaveLength(2);
   await worker.stop();
   await app.close();
 });
