@@ -20,7 +20,7 @@ const KINDS = [
   ['trial', /cli\/test\/trial\//],
   ['command line', /^packages\/cli\//],
   ['scripts', /core\/test\/(scripts|support|bench|guide)\//],
-  ['engine', /core\/(src\/engine|test\/(runs|mistakes|keptExactly|maskedRuns|transfer))\//],
+  ['engine', /core\/(src\/engine|test\/(runs|mistakes|keptExactly|maskedRuns|transfer|webhooks))\//],
   ['pipeline', /\/(orchestration|orchestrator|surface|brief)\//],
   ['unit', /__tests__\/|core\/test\/[^/]+$/],
   ['other', /./],

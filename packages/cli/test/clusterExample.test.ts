@@ -30,7 +30,9 @@ describe('examples/cluster', () => {
   test('has an image, a compose file and a manifest with the same command, its probes and enough time to drain', () => {
     const [image, compose, manifest] = ['Dockerfile', 'compose.yaml', 'kubernetes.yaml'].map(fileOf);
     const words = wordsIn(image ?? '', /^CMD (\[.*\])$/m);
-    expect(wordsIn(manifest ?? '', /^ +args:\s+(\[\s*"worker"[^\]]*\])$/m).slice(0, words.length)).toEqual(words);
+    expect(wordsIn(manifest ?? '', /^ +args:\s+(\[\s*"worker"[^\]]*\])$/m).slice(0, words.length)).toEqual(
+      words,
+    );
     const drainSeconds = Number(words[words.indexOf('--drain-ms') + 1]) / 1000;
     expect(Number(/terminationGracePeriodSeconds: (\d+)/.exec(manifest ?? '')?.[1])).toBeGreaterThan(
       drainSeconds + 3,

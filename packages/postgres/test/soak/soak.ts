@@ -62,8 +62,9 @@ export async function soak(options: SoakOptions): Promise<readonly SoakSample[]>
   const seconds = (): number => (performance.now() - from) / 1000;
   let started = 0;
   try {
-    while (seconds() < minutes * 60) {
-      for (; started < seconds() * rate; started += 1)
+    const isOver = (): boolean => seconds() >= minutes * 60;
+    while (!isOver()) {
+      for (; started < seconds() * rate && !isOver(); started += 1)
         await app.start(`soak-${started}`, { text: '', n: started });
       if (seconds() >= (samples.length + 1) * everySeconds) {
         const sample = { seconds: Math.round(seconds()), started, completed, ...(await look(url)) };

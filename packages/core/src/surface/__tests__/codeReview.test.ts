@@ -58,7 +58,7 @@ async function aRun(dbPath: string, { start = {}, agents = {}, checks = scripted
       review: async () => ({
         approved: true,
         comments: 'Fine.',
-        evidence: [{ criterion: 'It is tested.', shownBy: 'test/N.txt' }],
+        evidence: [{ criterion: 'It is tested.', shownBy: 'test/1.txt' }],
       }),
       ...agents,
     },
@@ -117,7 +117,7 @@ describe('a run whose code is reviewed after every task', () => {
           commit: commit?.sha,
           criteria: [
             { criterion: 'It is there.', shownBy: null },
-            { criterion: 'It is tested.', shownBy: 'test/N.txt' },
+            { criterion: 'It is tested.', shownBy: 'test/1.txt' },
           ],
         },
       ],

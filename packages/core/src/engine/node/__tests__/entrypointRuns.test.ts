@@ -6,6 +6,7 @@ import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { durable } from '../../../../test/support/runs/durable.ts';
 import { notThroughRuns } from '../../../../test/support/runs/where.ts';
+import { LOOK_EVERY_MS } from '../../../db/FileWatch.ts';
 import { doctor } from '../../../state/doctor/doctor.ts';
 import { ada } from '../../__tests__/ownGraph.ts';
 import { ScriptedModel } from '../../agent/__tests__/agent.ts';
@@ -60,6 +61,7 @@ describe('a run of an entrypoint', () => {
     const driven = app.run('run', 'x');
     await slow.isHeld;
     expect(await app.pause('run', { by: ada })).toEqual({ isAccepted: true, status: 'running' });
+    await wait(2 * LOOK_EVERY_MS); // the driver hears of it by the file
     slow.letGo();
     expect(await driven).toMatchObject({ status: 'paused', reason: 'pause' });
     expect([slow.calls, quick.calls]).toEqual([['x'], ['x']]);
