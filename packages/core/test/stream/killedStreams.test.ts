@@ -9,6 +9,7 @@ import { listOf } from '../support/listOf.ts';
 import { spawnProgram } from '../support/spawnTs.ts';
 import { tried } from '../support/tried.ts';
 import { toldApp } from './toldApp.ts';
+import { withoutCheckpointIds } from './withoutCheckpointIds.ts';
 
 const CHILD = 'packages/core/test/stream/told.child.ts';
 /** Drivers that are killed, one after the other, until one ends the run. */
@@ -21,11 +22,11 @@ const eventsIn = (stdout: string): readonly LastingEvent[] =>
     .slice(0, -1)
     .map((line) => JSON.parse(line) as LastingEvent);
 
-/** Without the ids of tasks and the place in the run, which are others in every run. */
+/** Without the ids of tasks and checkpoints and the place in the run, which are others in every run. */
 const plain = (events: readonly LastingEvent[]): readonly string[] =>
   events.map((event) => {
     const ns = 'ns' in event ? event.ns.map((part) => part.split(':', 1)[0]) : [];
-    return JSON.stringify({ ...event, seq: 0, ns });
+    return JSON.stringify({ ...withoutCheckpointIds(event), seq: 0, ns });
   });
 
 async function eventsOf(file: string, run: string): Promise<readonly LastingEvent[]> {
