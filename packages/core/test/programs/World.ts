@@ -62,6 +62,7 @@ export class LedgerWorld implements World {
   readonly visits: (readonly [node: string, given: unknown])[] = [];
   readonly #options: WorldOptions;
   #made = 0;
+  #returned: Promise<unknown> = Promise.resolve();
 
   constructor(options: WorldOptions) {
     this.#options = options;
@@ -69,7 +70,14 @@ export class LedgerWorld implements World {
 
   effect<T = string>(name: string, what: string, result = resultOf(what) as T): Promise<T> {
     const call = (key: string): Promise<T> => this.#call({ what, key }, result);
-    return this.#options.isDurable ? step(name, ({ key }) => call(key)) : call('');
+    return this.#options.isDurable ? this.#inTurn(step(name, ({ key }) => call(key))) : call('');
+  }
+
+  /** Calls side by side return in the order of their beginnings, as they do by LangGraph alone: what asks first is the same one. */
+  #inTurn<T>(call: Promise<T>): Promise<T> {
+    const before = this.#returned;
+    this.#returned = Promise.allSettled([before, call]);
+    return before.then(() => call);
   }
 
   inTask(what: string): Promise<string> {

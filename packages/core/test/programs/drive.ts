@@ -177,13 +177,17 @@ function openWorld(dir: string, options: Omit<WorldOptions, 'ledger'>) {
   return { ledger, world: new LedgerWorld({ ...options, ledger }) };
 }
 
+const byText =
+  <Value>(shown: (value: Value) => unknown) =>
+  (left: Value, right: Value): number =>
+    String(JSON.stringify(shown(left))).localeCompare(String(JSON.stringify(shown(right))));
+
 /** Branches ask side by side, in an order that means nothing. */
 function inOrder<Asked extends { readonly id: string } | Gate>(
   open: readonly Asked[],
   shown: (asked: Asked) => unknown,
 ): readonly Asked[] {
-  const keyed = open.map((asked) => ({ asked, key: JSON.stringify(described(shown(asked))) }));
-  return keyed.toSorted((left, right) => left.key.localeCompare(right.key)).map(({ asked }) => asked);
+  return open.toSorted(byText((asked) => described(shown(asked))));
 }
 
 async function errorOf(run: () => Promise<null>): Promise<Told['error']> {
@@ -215,7 +219,7 @@ function tellOf({ values, next, metadata, tasks }: Snapshot): unknown {
     next,
     tasks: tasks.map(({ name, interrupts, error }) => ({
       name,
-      asked: interrupts.map(({ value }) => described(value)),
+      asked: interrupts.map(({ value }) => described(value)).toSorted(byText((value) => value)),
       error: described(error),
     })),
     values: described(values),
