@@ -115,7 +115,8 @@ describe('a terminal on which a run is driven', () => {
   test('says how long a model has been asked', async ({ dir }) => {
     const provider = await slowProvider();
     const env = { OPENAI_API_KEY: 'plain-words-as-a-key', OPENAI_BASE_URL: provider.url };
-    const argv = ['run', BRIEF, '--agents', 'openai:gpt-5', '--check', 'node --test', '--no-sandbox'];
+    const given = ['--agents', 'openai:gpt-5', '--check', 'node --test', '--no-sandbox', '--no-ask'];
+    const argv = ['run', BRIEF, ...given];
     const { ended, shows } = onTerminal(dir, argv, env);
     await shows(/writing the research {2}0:01/);
     provider.refuse();

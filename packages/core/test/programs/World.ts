@@ -20,6 +20,8 @@ export interface World {
    * but of a step that has it made.
    */
   call(what: string): Promise<string>;
+  /** Calls side by side return in the order of their beginnings, as {@link effect} does: who asks first is the same one every time. */
+  inTurn<T>(call: Promise<T>): Promise<T>;
   /** Whether a service is down: so many times in all, over every process. */
   isDown(service: string, times: number): boolean;
   /** Told of a node's visit, with what it was given. */
@@ -70,11 +72,10 @@ export class LedgerWorld implements World {
 
   effect<T = string>(name: string, what: string, result = resultOf(what) as T): Promise<T> {
     const call = (key: string): Promise<T> => this.#call({ what, key }, result);
-    return this.#options.isDurable ? this.#inTurn(step(name, ({ key }) => call(key))) : call('');
+    return this.#options.isDurable ? this.inTurn(step(name, ({ key }) => call(key))) : call('');
   }
 
-  /** Calls side by side return in the order of their beginnings, as they do by LangGraph alone: what asks first is the same one. */
-  #inTurn<T>(call: Promise<T>): Promise<T> {
+  inTurn<T>(call: Promise<T>): Promise<T> {
     const before = this.#returned;
     this.#returned = Promise.allSettled([before, call]);
     return before.then(() => call);

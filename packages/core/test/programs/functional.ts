@@ -147,7 +147,7 @@ const asksSideBySide: Program = {
   build: (world) => {
     const draft = calls(world, 'draft');
     const review = task('review', async (name: string) => {
-      const text = await draft(name);
+      const text = await world.inTurn(draft(name));
       const said = interrupt<string, string>(`review ${name}`);
       return [text, said, await world.effect('publish', `${name}: ${said}`)];
     });

@@ -113,8 +113,8 @@ describe.each(['v1', 'v2'] as const)('recordCalls() with the tools of %s', (vers
       '5',
       { tool: 'mail', args: { q: 'bob' } },
     ]);
-    // The gates are asked while the other two are still on their way.
-    await expect.poll(() => calls.toSorted()).toEqual(['broken x', 'model 0', 'search weather']);
+    // The other two are on their way, or begin with the answers.
+    expect(calls.filter((call) => /^(?:mail|pay)/.test(call))).toEqual([]);
     for (const gate of gates) {
       const answer =
         gate.artifact === '5' ? { approved: false, feedback: 'Too much.' } : { edit: { q: 'eve' } };
