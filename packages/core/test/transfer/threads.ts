@@ -19,6 +19,7 @@ export function freshWorld(): World {
       return before < times;
     },
     call: async (what) => `‹${what}›`,
+    inTurn: (call) => call,
     inTask: async (what) => `done: ${what}`,
     visit: () => {},
   };
