@@ -92,7 +92,9 @@ async function asDocuments(run: Run): Promise<Readonly<Record<string, Buffer>>> 
   return Object.fromEntries(documents.map(({ path, content }) => [path, Buffer.from(content)]));
 }
 
-test('the documents of a run are files of its branch, as approved, and no part of the work, also after rewind and sync', async () => {
+test('the documents of a run are files of its branch, as approved, and no part of the work, also after rewind and sync', {
+  timeout: 120_000, // some hundred processes of git
+}, async () => {
   const reviews: ReviewRequest[] = [];
   const run = await runOf(careless(reviews));
   expect(inBranch()).toEqual(await asDocuments(run));
