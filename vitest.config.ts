@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vitest/config';
 import { keepsModules, MODULE_CACHE } from './packages/core/test/support/moduleCache.ts';
 import { noTestFound } from './packages/core/test/support/nearTests.ts';
+import { newestClients } from './packages/server/test/support/newestClients.ts';
 import projects, { testPaths } from './vitest.workspace.ts';
 
 // Workspace packages resolve to their TypeScript sources: no build before a test. Vitest runs test files
@@ -55,7 +56,7 @@ const saysWhatIsNear: Plugin = {
 };
 
 export default defineConfig({
-  plugins: [saysWhatIsNear],
+  plugins: [saysWhatIsNear, newestClients],
   ssr: { resolve: { conditions } },
   test: {
     projects,

@@ -384,6 +384,15 @@ LONG.push({
   run: ['scripts/test.mjs', 'crash/killed.test', '-t', 'under a thread of its own'],
 });
 
+/** A script of its own: it installs what it tests. */
+LONG.push({
+  name: 'newest-clients',
+  env: {},
+  filter: 'scripts/newest-clients.mjs',
+  what: 'the stock clients of the agent server in their newest versions',
+  run: ['scripts/newest-clients.mjs'],
+});
+
 /** A script of its own, of which `.ci/run` runs a part. */
 LONG.push({
   name: 'mutations',
