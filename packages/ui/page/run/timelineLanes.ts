@@ -1,15 +1,37 @@
 import type { TimelineBar, TimelineRow, TimelineView } from '../../src/views/timelineView.ts';
 import { formatDuration } from '../words.ts';
 
-/** Width of a lane; its bars are stretched with it. */
+/** Width of a lane: bars are in thousandths of it. */
 export const LANE = 1_000;
+/** A bar of this width has room for a word: 48 px of a lane of 600. */
+const ROOMY = 80;
 /** So that what took no time can be seen. */
 const THINNEST = 2;
+
+/** What a step is part of, by the name of the step. */
+export const STAGES = ['think', 'test', 'code', 'check', 'document'] as const;
+
+export type Stage = (typeof STAGES)[number];
+
+const STAGE_OF: Readonly<Record<string, Stage>> = {
+  ...{ test: 'test', implement: 'code', document: 'document' },
+  ...{ baseline: 'check', before: 'check', red: 'check', green: 'check', without: 'check' },
+  ...{ command: 'check', verify: 'check' },
+};
+
+/** A step that is repeated has a number behind its word. */
+const stageOf = (name: string): Stage => STAGE_OF[/^[a-z]+/i.exec(name)?.[0] ?? ''] ?? 'think';
 
 export interface LaneBar {
   readonly x: number;
   readonly width: number;
   readonly kind: TimelineBar['kind'];
+  /** `null` of a wait for people. */
+  readonly stage: Stage | null;
+  /** Inside the bar; empty where it has no room. */
+  readonly label: string;
+  /** In words, as the title of the bar. */
+  readonly title: string;
   /** Begun more than once. */
   readonly isRetry: boolean;
 }
@@ -41,12 +63,22 @@ export function timelineLanes({ rows, length }: TimelineView): Lanes {
 function laneOf({ label, name, bars }: TimelineRow, at: (ms: number) => number): Lane {
   return {
     ...{ label, name },
-    bars: bars.map(({ kind, start, end, attempt }) => {
-      const width = Math.max(THINNEST, at(end) - at(start));
-      const x = Math.min(at(start), LANE - width);
-      return { x: roundToTenth(x), width: roundToTenth(width), kind, isRetry: attempt > 1 };
+    bars: bars.map((bar) => {
+      const width = Math.max(THINNEST, at(bar.end) - at(bar.start));
+      const x = Math.min(at(bar.start), LANE - width);
+      return { x: roundToTenth(x), width: roundToTenth(width), ...inWords(bar, width) };
     }),
     words: bars.map(formatBar),
+  };
+}
+
+function inWords(bar: TimelineBar, width: number): Omit<LaneBar, 'x' | 'width'> {
+  const { kind, name, start, end, attempt } = bar;
+  const stage = kind === 'waiting' ? null : stageOf(name);
+  const label = stage ?? formatDuration(end - start);
+  return {
+    ...{ kind, stage, isRetry: attempt > 1, title: formatBar(bar) },
+    label: width < ROOMY ? '' : label,
   };
 }
 
