@@ -55,7 +55,7 @@ export function SinceRead({ view, since }: { readonly view: ShownGateView; reado
       </div>
       <ul>
         {view.lastComments.length > 0 && (
-          <li>
+          <li class="since-fact">
             <Icon
               name={answered === view.lastComments.length ? 'check' : 'comment'}
               tone={answered === view.lastComments.length ? 'ok' : 'wait'}
@@ -68,7 +68,7 @@ export function SinceRead({ view, since }: { readonly view: ShownGateView; reado
             </span>
           </li>
         )}
-        <li>
+        <li class="since-fact">
           <Icon name="document" tone="q3" />
           <Parts files={files} />
         </li>

@@ -37,7 +37,12 @@ export async function runView(run: ReadableRun): Promise<RunView> {
   return {
     ...status,
     tasks: planView(tasks, await run.state(), steps),
-    gates: gates.map((gate) => ({ ...inboxGateLine(gate), ...gateFacts(gate, tasks) })),
+    gates: await Promise.all(
+      gates.map(async (gate) => ({
+        ...inboxGateLine(gate),
+        ...gateFacts(gate, tasks, await run.lastComments(gate)),
+      })),
+    ),
     past: past.map(pastGate),
     commits: commitsView(tasks, gates, past),
     spending: spendingView(steps),
