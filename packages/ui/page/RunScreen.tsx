@@ -29,7 +29,9 @@ export function RunScreen({ view }: { readonly view: ShownRunView }) {
               <span class="hide-s" aria-hidden="true">
                 ·
               </span>
-              <code class="hide-s">{view.workspace}</code>
+              <code class="hide-s" title={view.workspace}>
+                {view.workspace.split('/').slice(-2).join('/')}
+              </code>
             </>
           )}
         </p>

@@ -142,7 +142,7 @@ describe('shapes', () => {
     const bar = (start: number, end: number, attempt = 1, kind = 'done' as const) => ({
       ...{ name: 'implement', kind, start, end, attempt },
     });
-    const { lanes } = timelineLanes({
+    const { lanes, kinds } = timelineLanes({
       from: '',
       length: 10_000,
       rows: [
@@ -153,6 +153,7 @@ describe('shapes', () => {
           bars: [
             { ...bar(5_000, 6_000), kind: 'waiting', name: 'Code' },
             { ...bar(6_000, 6_500), name: 'red 2' },
+            { ...bar(8_000, 10_000), name: 'llm' },
           ],
         },
       ],
@@ -185,10 +186,15 @@ describe('shapes', () => {
             ...{ x: 600, width: 50, kind: 'done', stage: 'check', label: '', isRetry: false },
             title: 'red 2: 500 ms, from 6 s',
           },
+          {
+            ...{ x: 800, width: 200, kind: 'done', stage: null, label: 'llm', isRetry: false },
+            title: 'llm: 2 s, from 8 s',
+          },
         ],
-        words: ['Code, waiting: 1 s, from 5 s', 'red 2: 500 ms, from 6 s'],
+        words: ['Code, waiting: 1 s, from 5 s', 'red 2: 500 ms, from 6 s', 'llm: 2 s, from 8 s'],
       },
     ]);
+    expect(kinds).toEqual(['code', 'check', 'waiting']);
   });
 
   test('of a limit: what is used, held back and asked for, one beside the other', () => {

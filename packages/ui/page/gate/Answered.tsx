@@ -213,8 +213,8 @@ function Queue({ view }: { readonly view: ShownGateView }) {
       )}
       <a class="btn quiet" href={inboxHref}>
         <Icon name="inbox" />
-        Inbox <kbd>g</kbd>
-        <kbd>i</kbd>
+        Inbox <kbd class="hide-s">g</kbd>
+        <kbd class="hide-s">i</kbd>
       </a>
     </aside>
   );

@@ -58,7 +58,7 @@ export function workWords({
   return [
     ...(versions.length > 0 ? [`version ${versions.length + 1}`] : []),
     ...(work?.attempt == null ? [] : [`attempt ${work.attempt}`]),
-    ...(cost.calls > 0 ? [spent] : []),
+    ...(cost.calls + cost.unpriced > 0 ? [spent] : []),
   ];
 }
 

@@ -32,7 +32,7 @@ function detailOf({ label, gitHash }: PlannedTask, { spending }: RunView): strin
   const spent = spending.tasks.find(({ name }) => name === label);
   return [
     ...(gitHash === null ? [] : [shortHash(gitHash)]),
-    ...(spent === undefined ? [] : [formatDollars(spent.cost.costUsd)]),
+    ...(spent === undefined || spent.cost.costUsd === 0 ? [] : [formatDollars(spent.cost.costUsd)]),
   ].join(', ');
 }
 

@@ -4,7 +4,7 @@ import { runPath } from '../api.ts';
 import { Problem } from '../parts.tsx';
 import { useView } from '../useView.ts';
 import { formatDuration } from '../words.ts';
-import { LANE, type Lane, type LaneBar, STAGES, timelineLanes } from './timelineLanes.ts';
+import { LANE, type Lane, type LaneBar, timelineLanes } from './timelineLanes.ts';
 
 /** Task by task, what took time: work, attempts that were made again, and waiting for people. */
 export function Timeline({ run }: { readonly run: RunView }) {
@@ -14,7 +14,7 @@ export function Timeline({ run }: { readonly run: RunView }) {
   if (loaded.kind === 'error') return <Problem error={loaded.error} />;
   const { timeline } = loaded.view;
   if (timeline === null) return null;
-  const { lanes, cuts } = timelineLanes(timeline);
+  const { lanes, cuts, kinds } = timelineLanes(timeline);
   return (
     <section class="panel timeline" aria-label="Timeline">
       <header>
@@ -24,17 +24,11 @@ export function Timeline({ run }: { readonly run: RunView }) {
         </span>
         <span class="grow" />
         <span class="legend hide-s">
-          {STAGES.map((stage) => (
-            <span key={stage}>
-              <i class={stage} /> {stage}
+          {kinds.map((kind) => (
+            <span key={kind}>
+              <i class={kind} /> {kind === 'waiting' ? 'people' : kind}
             </span>
           ))}
-          <span>
-            <i class="failed" /> failed
-          </span>
-          <span>
-            <i class="waiting" /> people
-          </span>
         </span>
       </header>
       <div class="lanes">
