@@ -94,6 +94,16 @@ async function inbox(): Promise<void> {
   await close();
 }
 
+async function waiting(): Promise<void> {
+  const dir = folder('waiting');
+  const runs = isQuick ? 1000 : 10_000;
+  fillWithRuns(dir, { runs, waitsEvery: 1 });
+  const { page, close } = await openPage({ dir });
+  const { ms } = await timed(page, '#/', 'main .group a.item');
+  found(`inbox over ${isQuick ? '1,000' : '10,000'} waiting gates`, ms, 'ms', 300);
+  await close();
+}
+
 /** Files of a diff, of so many lines each. */
 const diffOf = (count: number, lines: number): string =>
   Array.from({ length: count }, (_, file) => {
@@ -149,6 +159,25 @@ async function largeRun(): Promise<void> {
   await close();
 }
 
+async function largePlan(): Promise<void> {
+  const dir = folder('plan');
+  const tasks = isQuick ? 30 : 300;
+  const devs = await Orchestrator.open({
+    dir,
+    agents: fakeAgents({ tasks }),
+    workspace: new MemoryWorkspace(),
+    checks: scriptedChecks(),
+  });
+  const run = await devs.start({ id: 'shop', brief: '# Shop', gates: { design: 'auto' } });
+  await run.resume();
+  const [gate] = await run.gates();
+  devs.close();
+  const { page, close } = await openPage({ dir });
+  const { ms } = await timed(page, `#/runs/shop/gates/${gate?.sessionId}`, '.picture .node');
+  found(`a plan of ${tasks} tasks at its gate, with its picture`, ms, 'ms', 1000);
+  await close();
+}
+
 /** Two pages look on while somebody writes: how late they are told, and how far the write-ahead log grows. */
 async function live(): Promise<void> {
   const dir = folder('live');
@@ -191,7 +220,7 @@ try {
     .filter(({ isLater }) => !isLater)
     .reduce((sum, { contents }) => sum + gzipSync(contents).length, 0);
   found('the page, compressed, without the languages of code', bytes / 1024, 'KiB', 150);
-  for (const part of [inbox, diffs, largeRun, live]) {
+  for (const part of [inbox, waiting, diffs, largePlan, largeRun, live]) {
     process.stderr.write(`${part.name} …\n`);
     await part();
   }

@@ -48,10 +48,11 @@ function Deciding({ gate, note = '' }: GateBarOf) {
       )}
       {error !== null && <Problem error={error} />}
       <div class="in">
-        {view.choices.map((choice) => (
+        {view.choices.map((choice, at) => (
           <ChoiceButton
             key={choice.name}
             choice={choice}
+            isMore={at >= ON_PHONE}
             gate={gate}
             isOff={isSending}
             give={(answer, isOn) =>
@@ -74,6 +75,54 @@ function Deciding({ gate, note = '' }: GateBarOf) {
           <span class="vh">exactly this version</span>
           <code title={view.artifactHash}>{shortHash(view.artifactHash)}</code>
         </span>
+        <PhoneMenu view={view} note={note} isOff={isSending} />
+      </div>
+    </>
+  );
+}
+
+/** Answers that a phone has room for; the others are in its menu. */
+const ON_PHONE = 2;
+
+interface PhoneMenuOf {
+  readonly view: GateOnPage['view'];
+  readonly note: string;
+  readonly isOff: boolean;
+}
+
+/** What the bar of a phone has no room for: it presses the buttons that are hidden there. */
+function PhoneMenu({ view, note, isOff }: PhoneMenuOf) {
+  const press = (id: string) => (): void => document.getElementById(id)?.click();
+  const [first] = view.choices;
+  const isSplit = first?.approves === true && first.form === undefined && me.value?.canDrive === true;
+  const items: readonly (readonly [label: string, act: () => void])[] = [
+    ...(isSplit ? [[`${first.label} only`, press('approve-only')] as const] : []),
+    ...view.choices.slice(ON_PHONE).map(({ name, label }) => [label, press(name)] as const),
+    ...(view.canAsk ? [['Ask', askAgent] as const] : []),
+  ];
+  return (
+    <>
+      <button type="button" class="btn only-s" popovertarget="more" aria-label="More">
+        …
+      </button>
+      <div class="menu" id="more" popover="auto">
+        {items.map(([label, act]) => (
+          <button
+            key={label}
+            type="button"
+            class="btn quiet"
+            popovertarget="more"
+            popovertargetaction="hide"
+            disabled={isOff}
+            onClick={act}
+          >
+            {label}
+          </button>
+        ))}
+        <p class="q3">
+          {note !== '' && `${note}. `}
+          Exactly this version: <code>{shortHash(view.artifactHash)}</code>
+        </p>
       </div>
     </>
   );
@@ -93,6 +142,8 @@ function Keeping({ gate: { store } }: { readonly gate: GateOnPage }) {
 
 interface ChoiceButtonOf {
   readonly choice: GateChoice;
+  /** Whether it is in the menu of a phone. */
+  readonly isMore: boolean;
   readonly gate: GateOnPage;
   readonly isOff: boolean;
   /** @param isOn - Whether the run goes on then, by this page. */
@@ -100,7 +151,7 @@ interface ChoiceButtonOf {
 }
 
 /** Sends an answer without a form at once, and opens the sheet of any other. */
-function ChoiceButton({ choice, gate, isOff, give }: ChoiceButtonOf) {
+function ChoiceButton({ choice, isMore, gate, isOff, give }: ChoiceButtonOf) {
   const { view, store } = gate;
   const isFilledIn = choice.words !== undefined || choice.form !== undefined;
   const isOpen = store.open.value === choice.name;
@@ -113,6 +164,7 @@ function ChoiceButton({ choice, gate, isOff, give }: ChoiceButtonOf) {
   const button = (
     <MainButton
       choice={choice}
+      isMore={isMore}
       given={given}
       count={store.draft.value.comments.length}
       isOpen={isOpen}
@@ -135,6 +187,7 @@ function ChoiceButton({ choice, gate, isOff, give }: ChoiceButtonOf) {
 
 interface MainButtonOf {
   readonly choice: GateChoice;
+  readonly isMore: boolean;
   /** `null` where it is written in a sheet. */
   readonly given: AnswerDraft | null;
   /** Comments of the draft. */
@@ -147,14 +200,14 @@ interface MainButtonOf {
   readonly onPress: () => void;
 }
 
-function MainButton({ choice, given, count, isOpen, isOff, isOn, onPress }: MainButtonOf) {
+function MainButton({ choice, isMore, given, count, isOpen, isOff, isOn, onPress }: MainButtonOf) {
   const { name, label, meaning, approves, comments } = choice;
   const unsent = comments !== true && given !== null && count > 0;
   return (
     <button
       id={name}
       type="button"
-      class={`btn ${approves === true ? 'primary' : ''}`}
+      class={`btn ${approves === true ? 'primary' : ''} ${isMore ? 'hide-s' : ''}`}
       disabled={isOff || given?.kind === 'missing'}
       title={unsent ? `${meaning}; not sent with it: ${formatCommentCount(count)}` : meaning}
       {...(given === null && { 'aria-expanded': isOpen })}

@@ -6,6 +6,7 @@ import { DecisionBar } from './DecisionBar.tsx';
 import { Evidence } from './Evidence.tsx';
 import { Answered, isOwnDecision } from './gate/Answered.tsx';
 import { AskBox } from './gate/AskBox.tsx';
+import { ChangesContext } from './gate/Changes.tsx';
 import { isInPlace } from './gate/ChoiceSheet.tsx';
 import { Contents } from './gate/Contents.tsx';
 import { contentsOf } from './gate/contentsOf.ts';
@@ -14,7 +15,9 @@ import { EditFields } from './gate/EditFields.tsx';
 import { GateHead } from './gate/GateHead.tsx';
 import { GateContext, type GateOnPage, gateOnPage } from './gate/gateOnPage.ts';
 import { Hidden } from './gate/Hidden.tsx';
+import { useMarginNotes } from './gate/marginNotes.ts';
 import { SelectionButton } from './gate/SelectionButton.tsx';
+import { SinceRead, useSince } from './gate/SinceRead.tsx';
 import { LastComments } from './gate/ThreadView.tsx';
 import { Proposal } from './Proposal.tsx';
 import { ReviewScreen, viewedField } from './review/ReviewScreen.tsx';
@@ -47,24 +50,29 @@ function PaperScreen({ gate, view }: { readonly gate: GateOnPage; readonly view:
   const { artifact, evidence } = view;
   const contents = useMemo(() => contentsOf(artifact), [artifact]);
   const open = view.choices.find(({ name }) => name === gate.store.open.value);
+  const since = useSince(view);
+  const paper = useMarginNotes();
   return (
     <div class={`gate ${contents.length === 0 ? 'bare' : ''}`}>
       {contents.length > 0 && <Contents groups={contents} />}
-      <div class="paper">
+      <div class="paper" ref={paper}>
         <GateHead view={view}>
+          <SinceRead view={view} since={since} />
           <Hidden view={view} count={view.hiddenCount} />
           <Before view={view} />
           <Difference key={view.next} view={view} />
         </GateHead>
-        {open !== undefined && isInPlace(open) ? (
-          <EditFields gate={gate} />
-        ) : evidence === null ? (
-          <Proposal artifact={artifact} />
-        ) : (
-          <Evidence evidence={evidence}>
+        <ChangesContext.Provider value={since.isMarked.value ? since.earlier : null}>
+          {open !== undefined && isInPlace(open) ? (
+            <EditFields gate={gate} />
+          ) : evidence === null ? (
             <Proposal artifact={artifact} />
-          </Evidence>
-        )}
+          ) : (
+            <Evidence evidence={evidence}>
+              <Proposal artifact={artifact} />
+            </Evidence>
+          )}
+        </ChangesContext.Provider>
       </div>
       <aside class="beside" aria-label="Questions">
         <AskBox view={view} />

@@ -13,6 +13,7 @@ import { NewRun } from './NewRun.tsx';
 import { Ago, FactWords, Lines, Status } from './parts.tsx';
 import { gateHref, inboxHref, olderRunsHref, runHref, waitingHref } from './place.ts';
 import { Clock } from './run/Now.tsx';
+import { me } from './state.ts';
 import { formatAgo, formatDollars, formatNumbered } from './words.ts';
 
 export function Inbox({ view }: { readonly view: InboxView }) {
@@ -92,11 +93,27 @@ const SHOWN = {
 
 type Shown = keyof typeof SHOWN;
 
+/** Orders of the rows; groups stand where their first row does. */
+const SORTS = {
+  'Oldest first': (a: WaitingLine, b: WaitingLine) => a.openedAt.localeCompare(b.openedAt),
+  'Newest first': (a: WaitingLine, b: WaitingLine) => b.openedAt.localeCompare(a.openedAt),
+  'Largest first': (a: WaitingLine, b: WaitingLine) => linesOf(b) - linesOf(a),
+  'Costliest run first': (a: WaitingLine, b: WaitingLine) => b.cost.costUsd - a.cost.costUsd,
+} as const;
+
+type Sort = keyof typeof SORTS;
+
+const linesOf = ({ size }: WaitingLine): number =>
+  typeof size === 'object' && size !== null ? size.added + size.removed : 0;
+
 /** Open gates by run, with search and filter. */
 function Groups({ view: { gates, total, nextGates } }: { readonly view: WaitingView }) {
   const shown = useSignal<Shown>('All');
   const words = useSignal('');
-  const found = gates.filter((gate) => SHOWN[shown.value](gate) && isFound(gate, words.value));
+  const sort = useSignal<Sort>('Oldest first');
+  const found = gates
+    .filter((gate) => SHOWN[shown.value](gate) && isFound(gate, words.value))
+    .toSorted(SORTS[sort.value]);
   return (
     <>
       <div class="tools">
@@ -129,6 +146,18 @@ function Groups({ view: { gates, total, nextGates } }: { readonly view: WaitingV
             </label>
           ))}
         </fieldset>
+        <select
+          aria-label="Order"
+          class="sort"
+          value={sort}
+          onChange={({ currentTarget }) => {
+            sort.value = currentTarget.value as Sort;
+          }}
+        >
+          {Object.keys(SORTS).map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
       </div>
       {found.length === 0 && <p class="q3">Nothing of this waits.</p>}
       {groupedByRun(found).map((group) => (
@@ -161,9 +190,9 @@ function Group({ gates }: { readonly gates: readonly WaitingLine[] }) {
   return (
     <section class="panel group" aria-label={title}>
       <header>
-        <span class="repo">
+        <span class="repo" title={`run ${threadId}`}>
           <Icon name="folder" />
-          {threadId}
+          {me.value?.project ?? threadId}
         </span>
         <a class="run-name" href={runHref(threadId)}>
           {title}

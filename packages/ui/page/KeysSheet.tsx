@@ -22,7 +22,7 @@ const SECTIONS: readonly {
     keys: [
       ['Comment on the line or selection', 'c'],
       ['Next, previous comment', 'n p'],
-      ['Changes since another version', 'd'],
+      ['Changes since you read it', 'd'],
       ['Next, previous file or section', '] ['],
       ['File viewed', 'v'],
       ['Split or unified', 'u'],

@@ -1,6 +1,8 @@
 import MarkdownIt, { type Token } from 'markdown-it';
 import { type ComponentChild, h } from 'preact';
 import { blockOf } from './gate/anchors.ts';
+import { Pieces } from './gate/Changes.tsx';
+import { PieceCursor, type TextChanges, textChanges } from './gate/textChanges.ts';
 
 // From tokens to elements, without a string of HTML in between: what a model wrote is a text node, an element of this list,
 // or a link to the web.
@@ -15,6 +17,10 @@ const parser = new MarkdownIt({ html: false, linkify: false, typographer: false 
 interface TokenFrame {
   readonly token: Token | null;
   readonly children: ComponentChild[];
+  /** Texts that stood before it and are gone. */
+  readonly gone: readonly string[];
+  /** What is shown in it so far. */
+  text: string;
 }
 
 /** Some lines of a text that are shown as one: `isOf` says of any line whether it is shown there. */
@@ -28,9 +34,26 @@ export interface Block {
 /** What is put around a block, such as what is said of it. */
 export type AroundBlock = (block: Block, children: ComponentChild) => ComponentChild;
 
-export function Markdown({ text, around }: { readonly text: string; readonly around?: AroundBlock }) {
+interface MarkdownOf {
+  readonly text: string;
+  readonly around?: AroundBlock;
+  /** The text as it was: what is new and what is gone is marked. @defaultValue nothing is marked */
+  readonly before?: string | null;
+}
+
+export function Markdown({ text, around, before = null }: MarkdownOf) {
   const tokens = parser.parse(text, {});
-  if (around === undefined) return <div class="prose">{elements(tokens)}</div>;
+  const changes = before === null || before === text ? null : changesOf(before, tokens);
+  const marks = new Marks(changes);
+  const after = (changes?.goneAfter ?? []).map((gone) => renderGone('p', gone));
+  if (around === undefined) {
+    return (
+      <div class="prose">
+        {elements(tokens, { marks })}
+        {after}
+      </div>
+    );
+  }
   const starts = tokens.filter(isBlock).map(tokenStart);
   const whole: AroundBlock = (block, children) =>
     around({ ...block, isOf: (line) => blockOf(starts, line) === block.from }, children);
@@ -38,12 +61,90 @@ export function Markdown({ text, around }: { readonly text: string; readonly aro
     <div class="prose">
       {topLevel(tokens).map((group) => {
         const [first] = group;
-        const shown = elements(group, whole);
+        const shown = elements(group, { around: whole, marks });
         return first === undefined || !isBlock(first) ? shown : whole(blockOfToken(first), shown);
       })}
+      {after}
     </div>
   );
 }
+
+const changesOf = (before: string, tokens: readonly Token[]): TextChanges =>
+  textChanges(unitTexts(parser.parse(before, {})), unitTexts(tokens));
+
+/** The blocks of a text, each as it is shown: without those that are in it. */
+function unitTexts(tokens: readonly Token[]): readonly string[] {
+  const units: string[] = [];
+  const open: number[] = [];
+  const add = (text: string): void => {
+    const at = open.at(-1);
+    if (at !== undefined) units[at] += text;
+  };
+  for (const token of tokens) {
+    const isUnit = isBlock(token);
+    if (isUnit) units.push('');
+    if (token.nesting === 1) open.push(isUnit ? units.length - 1 : (open.at(-1) ?? units.length - 1));
+    else if (token.nesting === -1) open.pop();
+    else if (isUnit) units[units.length - 1] = shownText(token);
+    else add(token.type === 'inline' ? `${inlineText(token.children ?? [])}\n` : shownText(token));
+  }
+  return units;
+}
+
+function inlineText(tokens: readonly Token[]): string {
+  let text = '';
+  const links: { readonly href: string; readonly from: number }[] = [];
+  for (const token of tokens) {
+    text += shownText(token);
+    if (token.type === 'link_open') links.push({ href: hrefOf(token), from: text.length });
+    if (token.type !== 'link_close') continue;
+    const { href = '', from = 0 } = links.pop() ?? {};
+    text += targetText(href, text.slice(from));
+  }
+  return text;
+}
+
+/** What is marked of a text, block by block, in the order in which they are shown. */
+class Marks {
+  readonly #changes: TextChanges | null;
+  readonly #open: PieceCursor[] = [];
+  #next = 0;
+
+  constructor(changes: TextChanges | null) {
+    this.#changes = changes;
+  }
+
+  /** Returns what stood before it and is gone. */
+  open(): readonly string[] {
+    const { pieces = [], goneBefore = [] } = this.#changes?.units[this.#next] ?? {};
+    this.#next += 1;
+    this.#open.push(new PieceCursor(pieces));
+    return goneBefore;
+  }
+
+  /** A part of the block that is shown. */
+  shown(text: string): ComponentChild {
+    if (this.#changes === null) return text;
+    const taken = this.#open.at(-1)?.take(text.length) ?? [];
+    const now = taken.map((piece) => (piece.kind === 'removed' ? '' : piece.text)).join('');
+    // Whatever is marked: the text itself is shown.
+    return now === text ? <Pieces pieces={taken} /> : text;
+  }
+
+  /** Between two lines of text: only what is gone there is shown. */
+  between(): ComponentChild {
+    if (this.#changes === null) return null;
+    const taken = this.#open.at(-1)?.take(1) ?? [];
+    return <Pieces pieces={taken.filter(({ kind }) => kind === 'removed')} />;
+  }
+
+  close(): void {
+    this.#open.pop();
+  }
+}
+
+const renderGone = (tag: 'li' | 'p', text: string): ComponentChild =>
+  h(tag, { class: 'gone' }, <del>{text.trim()}</del>);
 
 /** What is commented on as one: an item of a list, and everything else that is in nothing. */
 const isBlock = ({ map, level, nesting, type }: Token): boolean =>
@@ -68,25 +169,48 @@ function topLevel(tokens: readonly Token[]): readonly (readonly Token[])[] {
   return groups;
 }
 
-function elements(tokens: readonly Token[], around?: AroundBlock): ComponentChild[] {
-  const stack: TokenFrame[] = [{ token: null, children: [] }];
+interface Around {
+  readonly around?: AroundBlock;
+  readonly marks: Marks;
+}
+
+function elements(tokens: readonly Token[], { around, marks }: Around): ComponentChild[] {
+  const stack: TokenFrame[] = [{ token: null, children: [], gone: [], text: '' }];
   const top = (): TokenFrame => stack.at(-1) as TokenFrame;
   for (const token of tokens) {
     if (token.hidden) continue;
-    if (token.nesting === 1) stack.push({ token, children: [] });
-    else if (token.nesting === 0) top().children.push(leaf(token));
-    else {
-      const { token: opened, children } = stack.pop() as TokenFrame;
-      const isItem = opened?.type === 'list_item_open' && around !== undefined;
-      top().children.push(element(opened, isItem ? [around(blockOfToken(opened), children)] : children));
+    const gone = token.nesting >= 0 && isBlock(token) ? marks.open() : [];
+    if (token.nesting === 1) stack.push({ token, children: [], gone, text: '' });
+    else if (token.nesting === 0) {
+      const { children } = top();
+      children.push(...gone.map((text) => renderGone('p', text)), leaf(token, marks));
+      if (isBlock(token)) marks.close();
+      top().text += shownText(token);
+    } else {
+      const frame = stack.pop() as TokenFrame;
+      top().children.push(closed(frame, { ...(around && { around }), marks }));
+      top().text += frame.text;
     }
   }
   return top().children;
 }
 
-function element(token: Token | null, children: ComponentChild[]): ComponentChild {
+/** An element with all that is in it, below what stood before it and is gone. */
+function closed({ token, children, gone, text }: TokenFrame, { around, marks }: Around): ComponentChild {
+  const isItem = token?.type === 'list_item_open';
+  const inside = isItem && around !== undefined ? [around(blockOfToken(token), children)] : children;
+  const shown = element(token, inside, { marks, text });
+  if (token !== null && isBlock(token)) marks.close();
+  return gone.length === 0 ? shown : [...gone.map((each) => renderGone(isItem ? 'li' : 'p', each)), shown];
+}
+
+function element(
+  token: Token | null,
+  children: ComponentChild[],
+  { marks, text }: Pick<Around, 'marks'> & Pick<TokenFrame, 'text'>,
+): ComponentChild {
   if (token === null) return children;
-  if (token.type === 'link_open') return link(String(token.attrGet('href') ?? ''), children);
+  if (token.type === 'link_open') return link(hrefOf(token), children, { marks, text });
   if (!TAGS.has(token.tag)) return h('span', null, children);
   const align = /text-align:(\w+)/.exec(String(token.attrGet('style') ?? ''))?.[1];
   const start = token.attrGet('start');
@@ -97,42 +221,78 @@ function element(token: Token | null, children: ComponentChild[]): ComponentChil
   );
 }
 
+const hrefOf = (token: Token): string => String(token.attrGet('href') ?? '');
+
+/** Behind the text of a link; empty where the text is the target. */
+const targetText = (href: string, text: string): string =>
+  WEB.test(href) && text === href ? '' : ` (${href})`;
+
 /** Its target is told: what is approved is more than its name. */
-function link(href: string, children: ComponentChild[]): ComponentChild {
-  const target = <span class="target"> ({href})</span>;
+function link(
+  href: string,
+  children: ComponentChild[],
+  { marks, text }: Pick<Around, 'marks'> & Pick<TokenFrame, 'text'>,
+): ComponentChild {
+  const told = targetText(href, text);
+  const target = told === '' ? null : <span class="target">{marks.shown(told)}</span>;
   if (!WEB.test(href)) return h('span', null, children, target);
   return (
     <>
       <a href={href} rel="noopener noreferrer" target="_blank">
         {children}
       </a>
-      {children.length === 1 && children[0] === href ? null : target}
+      {target}
     </>
   );
 }
 
-function leaf(token: Token): ComponentChild {
+/** The text of a token that has nothing in it. */
+function shownText(token: Token): string {
+  switch (token.type) {
+    case 'softbreak':
+    case 'hardbreak':
+      return '\n';
+    case 'image':
+      return `[image: ${token.content} (${token.attrGet('src') ?? ''})]`;
+    case 'inline':
+    case 'hr':
+      return '';
+    default:
+      return token.nesting === 0 ? token.content : '';
+  }
+}
+
+function leaf(token: Token, marks: Marks): ComponentChild {
+  const text = shownText(token);
   switch (token.type) {
     case 'inline':
-      return elements(token.children ?? []);
+      return (
+        <>
+          {elements(token.children ?? [], { marks })}
+          {marks.between()}
+        </>
+      );
     case 'code_inline':
-      return <code>{token.content}</code>;
+      return <code>{marks.shown(text)}</code>;
     case 'fence':
     case 'code_block':
       return (
         <pre>
-          <code>{token.content}</code>
+          <code>{marks.shown(text)}</code>
         </pre>
       );
     case 'hr':
       return <hr />;
     case 'hardbreak':
-      return <br />;
-    case 'softbreak':
-      return '\n';
+      return (
+        <>
+          {marks.between()}
+          <br />
+        </>
+      );
     case 'image':
-      return <span class="target">{`[image: ${token.content} (${token.attrGet('src') ?? ''})]`}</span>;
+      return <span class="target">{marks.shown(text)}</span>;
     default:
-      return token.content;
+      return marks.shown(text);
   }
 }

@@ -1,11 +1,14 @@
 import { useSignal } from '@preact/signals';
+import { Fragment } from 'preact';
 import type { Documents, PlanArtifact, ShownDocument, ShownTask } from './artifacts.ts';
 import { decidedDocumentsFirst, isDocuments, isPlan } from './artifacts.ts';
+import { MarkedText, Pieces, taskNamed, useEarlierPlan } from './gate/Changes.tsx';
 import { CommentedLine, CommentedMarkdown, SourceLines } from './gate/Commented.tsx';
 import { useGate } from './gate/gateOnPage.ts';
+import { textChanges } from './gate/textChanges.ts';
 import { PlanPicture } from './graph/PlanPicture.tsx';
 import { Markdown } from './Markdown.tsx';
-import { taskTag } from './words.ts';
+import { formatNumbered, taskTag } from './words.ts';
 
 /** What is decided on. */
 export function Proposal({ artifact }: { readonly artifact: unknown }) {
@@ -68,9 +71,14 @@ function DocumentView({ document: { type, title, content, version } }: { readonl
 
 function PlanView({ plan: { requirements, epics, tasks } }: { readonly plan: PlanArtifact }) {
   const names = new Map(requirements.map(({ requirementId, externalId }) => [requirementId, externalId]));
+  const earlier = useEarlierPlan();
+  const said = new Map(earlier?.requirements.map((each) => [each.externalId, each.description] as const));
   return (
     <>
-      <PlanPicture tasks={tasks} />
+      <PlanPicture
+        tasks={tasks.map((task) => pictured(task, earlier))}
+        isNewEdge={newEdges(tasks, earlier)}
+      />
       {epics.map(({ epicId, name, description }) => (
         <section key={epicId}>
           <h2 class="doc-h">{name}</h2>
@@ -83,6 +91,7 @@ function PlanView({ plan: { requirements, epics, tasks } }: { readonly plan: Pla
             ))}
         </section>
       ))}
+      <GoneTasks earlier={earlier} tasks={tasks} />
       <section data-section tabIndex={-1} aria-labelledby="requirements-h">
         <h2 class="doc-h" id="requirements-h">
           Requirements
@@ -93,13 +102,57 @@ function PlanView({ plan: { requirements, epics, tasks } }: { readonly plan: Pla
               <dt>{externalId}</dt>
               <dd class="lines">
                 <CommentedLine place={externalId} line={1} text={description}>
-                  {description}
+                  <MarkedText
+                    text={description}
+                    before={earlier === null ? null : (said.get(externalId) ?? '')}
+                  />
                 </CommentedLine>
               </dd>
             </div>
           ))}
         </dl>
       </section>
+    </>
+  );
+}
+
+type Tasks = PlanArtifact['tasks'];
+
+/** A box of the picture, with the number of its criteria, and of new ones. */
+function pictured(task: ShownTask, earlier: PlanArtifact | null) {
+  const { taskId, acceptanceCriteria } = task;
+  const before = earlier === null ? null : taskNamed(earlier, taskTag(taskId));
+  const known = before?.acceptanceCriteria ?? [];
+  const added = acceptanceCriteria.filter((each) => !known.includes(each)).length;
+  const news = before === undefined ? 'new' : before !== null && added > 0 ? `${added} new` : '';
+  return { ...task, detail: formatNumbered(acceptanceCriteria.length, 'criterion', 'criteria'), news };
+}
+
+/** By the ids of the tasks; no edge is new where nothing is marked. */
+function newEdges(tasks: Tasks, earlier: PlanArtifact | null): (from: string, to: string) => boolean {
+  if (earlier === null) return () => false;
+  const known = new Set(
+    earlier.tasks.flatMap(({ taskId, dependsOn }) =>
+      dependsOn.map((from) => `${taskTag(from)} ${taskTag(taskId)}`),
+    ),
+  );
+  const ids = new Set(tasks.map(({ taskId }) => taskId));
+  return (from, to) => ids.has(from) && !known.has(`${taskTag(from)} ${taskTag(to)}`);
+}
+
+/** Tasks that the plan does not have any more. */
+function GoneTasks({ earlier, tasks }: { readonly earlier: PlanArtifact | null; readonly tasks: Tasks }) {
+  const labels = new Set(tasks.map(({ taskId }) => taskTag(taskId)));
+  const gone = (earlier?.tasks ?? []).filter(({ taskId }) => !labels.has(taskTag(taskId)));
+  return (
+    <>
+      {gone.map(({ taskId, name }) => (
+        <p key={taskId} class="gone">
+          <del>
+            {taskTag(taskId)} {name}
+          </del>
+        </p>
+      ))}
     </>
   );
 }
@@ -111,49 +164,94 @@ function TaskCard({
   readonly task: ShownTask;
   readonly names: ReadonlyMap<string, string>;
 }) {
-  const { taskId, name, description, dependsOn, requirementIds, acceptanceCriteria, kind, checkedBy } = task;
+  const { taskId, name, description } = task;
   const label = taskTag(taskId);
+  const earlier = useEarlierPlan();
+  const before = earlier === null ? null : (taskNamed(earlier, label) ?? null);
   return (
     <article class="card task panel lines" data-section data-place-of={label} tabIndex={-1}>
       <CommentedLine place={label} line={1} text={name}>
         <header>
           <h3>
-            <span class="tid">{label}</span> {name}
+            <span class="tid">{label}</span>{' '}
+            <MarkedText text={name} before={earlier === null ? null : (before?.name ?? '')} />
           </h3>
-          <span class="reqs">
-            {dependsOn.length === 0 ? (
-              <span class="chip">first</span>
-            ) : (
-              <span class="chip">after {dependsOn.map(taskTag).join(', ')}</span>
-            )}
-            {requirementIds.map((id) => (
-              <span key={id} class="chip">
-                {names.get(id) ?? id}
-              </span>
-            ))}
-            {kind === 'behaviour-kept' && <span class="chip">behaviour kept</span>}
-            {kind === 'checked-by' && <span class="chip">checked by {checkedBy}</span>}
-          </span>
+          <TaskChips task={task} names={names} before={before} />
         </header>
       </CommentedLine>
       <CommentedMarkdown place={label} text={description} after={1} />
-      {acceptanceCriteria.length > 0 && (
-        <>
-          <p class="sub">Done when</p>
-          <ul class="criteria">
-            {linesAfter(`${name}\n${description}`, acceptanceCriteria).map(({ line, text }) => (
-              <li key={line}>
-                <CommentedLine place={label} line={line} text={text}>
-                  {text}
-                </CommentedLine>
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
+      <Criteria task={task} before={earlier === null ? null : (before?.acceptanceCriteria ?? [])} />
     </article>
   );
 }
+
+interface ChipsOf {
+  readonly task: ShownTask;
+  readonly names: ReadonlyMap<string, string>;
+  /** `null` where nothing is marked, or the task is new. */
+  readonly before: ShownTask | null;
+}
+
+function TaskChips({ task, names, before }: ChipsOf) {
+  const { requirementIds, kind, checkedBy } = task;
+  const order = orderWords(task);
+  const was = before === null ? order : orderWords(before);
+  return (
+    <span class="reqs">
+      {was !== order && <del class="chip">{was}</del>}
+      <span class={`chip ${was === order ? '' : 'new'}`}>{order}</span>
+      {requirementIds.map((id) => (
+        <span key={id} class="chip">
+          {names.get(id) ?? id}
+        </span>
+      ))}
+      {kind === 'behaviour-kept' && <span class="chip">behaviour kept</span>}
+      {kind === 'checked-by' && <span class="chip">checked by {checkedBy}</span>}
+    </span>
+  );
+}
+
+const orderWords = ({ dependsOn }: ShownTask): string =>
+  dependsOn.length === 0 ? 'first' : `after ${dependsOn.map(taskTag).join(', ')}`;
+
+interface CriteriaOf {
+  readonly task: ShownTask;
+  /** `null` where nothing is marked. */
+  readonly before: readonly string[] | null;
+}
+
+function Criteria({ task: { taskId, name, description, acceptanceCriteria }, before }: CriteriaOf) {
+  if (acceptanceCriteria.length === 0 && (before ?? []).length === 0) return null;
+  const { units, goneAfter } = textChanges(before ?? acceptanceCriteria, acceptanceCriteria);
+  return (
+    <>
+      <p class="sub">Done when</p>
+      <ul class="criteria">
+        {linesAfter(`${name}\n${description}`, acceptanceCriteria).map(({ line, text }, at) => (
+          <Fragment key={line}>
+            <Gone texts={units[at]?.goneBefore ?? []} />
+            <li>
+              <CommentedLine place={taskTag(taskId)} line={line} text={text}>
+                <Pieces pieces={units[at]?.pieces ?? []} />
+              </CommentedLine>
+            </li>
+          </Fragment>
+        ))}
+        <Gone texts={goneAfter} />
+      </ul>
+    </>
+  );
+}
+
+const Gone = ({ texts }: { readonly texts: readonly string[] }) => (
+  <>
+    {texts.map((text) => (
+      <li key={text} class="gone">
+        <del>{text}</del>
+      </li>
+    ))}
+  </>
+);
 
 /** Each with the line it begins on, below what stands above. */
 function linesAfter(above: string, texts: readonly string[]) {

@@ -2,6 +2,8 @@ import type { PastGateLine, RunView, ShownRunView } from '../src/views/runView.t
 import { Icon } from './icons.tsx';
 import { Ago, Status } from './parts.tsx';
 import { gateHref } from './place.ts';
+import { Commits } from './run/Commits.tsx';
+import { GoBack } from './run/GoBack.tsx';
 import { Now } from './run/Now.tsx';
 import { PlanSection } from './run/PlanSection.tsx';
 import { RunGraph } from './run/RunGraph.tsx';
@@ -10,10 +12,12 @@ import { RunNow } from './run/RunNow.tsx';
 import { Spending } from './run/Spending.tsx';
 import { StopRun } from './run/StopRun.tsx';
 import { Timeline } from './run/Timeline.tsx';
+import { useRewinding } from './run/useRewinding.ts';
 import { formatCount, formatDollars, formatMeasure, formatNumbered, humanizeName } from './words.ts';
 
 export function RunScreen({ view }: { readonly view: ShownRunView }) {
   const { id, title, status } = view;
+  const rewinding = useRewinding(view);
   return (
     <div class="run">
       <header class="head">
@@ -25,7 +29,9 @@ export function RunScreen({ view }: { readonly view: ShownRunView }) {
               <span class="hide-s" aria-hidden="true">
                 ·
               </span>
-              <code class="hide-s">{view.workspace}</code>
+              <code class="hide-s" title={view.workspace}>
+                {view.workspace.split('/').slice(-2).join('/')}
+              </code>
             </>
           )}
         </p>
@@ -34,7 +40,7 @@ export function RunScreen({ view }: { readonly view: ShownRunView }) {
       <RunNow run={view} />
       <Figures view={view} />
       <div class="mainc">
-        <PlanSection run={view} />
+        <PlanSection run={view} rewinding={rewinding} />
         <Timeline run={view} />
         <Spending run={view} />
         <RunGraph run={view} />
@@ -42,6 +48,8 @@ export function RunScreen({ view }: { readonly view: ShownRunView }) {
       </div>
       <div class="sidec">
         <StopRun run={view} />
+        <GoBack run={view} rewinding={rewinding} />
+        <Commits run={view} />
         <Decided run={id} past={view.past} />
       </div>
     </div>

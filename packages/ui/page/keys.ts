@@ -66,7 +66,7 @@ const KEYS: Readonly<Record<string, () => void>> = {
   e: () => press('#edit:not([aria-expanded=true])'),
   q: () => (document.querySelector('#question') === null ? press('#ask') : focus('#question')),
   c: comment,
-  d: () => press('.difference > summary, #changes'),
+  d: () => press('#marks, .difference > summary, #changes'),
   u: () => press('#split'),
   v: () => press('.file:focus-within .viewed input, .file.current .viewed input'),
 };

@@ -26,6 +26,8 @@ export interface Me {
   /** Whether the page may execute runs, and start them. */
   readonly canDrive: boolean;
   readonly canStart: boolean;
+  /** Whose runs these are; `null` where they have no folder. */
+  readonly project: string | null;
 }
 
 /** What is shown, each with the place it is of: an answer that comes late for another one is dropped. */

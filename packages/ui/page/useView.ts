@@ -13,10 +13,13 @@ export type Loaded<View> =
 /**
  * Reads a path, and again whenever `version` is another one; what was there before stays until then. An answer that comes late
  * for another path is dropped.
+ *
+ * @param path - `null` reads nothing.
  */
-export function useView<View>(path: string, version: unknown = null): Signal<Loaded<View>> {
+export function useView<View>(path: string | null, version: unknown = null): Signal<Loaded<View>> {
   const loaded = useSignal<Loaded<View>>({ kind: 'loading' });
   useEffect(() => {
+    if (path === null) return;
     let isWanted = true;
     const show = (next: Loaded<View>): void => {
       if (isWanted) loaded.value = next;

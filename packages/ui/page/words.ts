@@ -90,6 +90,9 @@ export const formatCommentCount = (count: number): string =>
 /** Of what has no name, all of it is meant. */
 export const formatPlaceName = (place: string): string => (place === '' ? 'the gate' : place);
 
-/** `1 task`, `3 tasks`. */
-export const formatNumbered = (count: number, noun: string): string =>
-  `${formatCount(count)} ${count === 1 ? noun : noun.endsWith('s') ? `${noun}es` : `${noun}s`}`;
+/** `1 task`, `3 tasks`. @param many - Where it is more than an `s`. */
+export const formatNumbered = (
+  count: number,
+  noun: string,
+  many = noun.endsWith('s') ? `${noun}es` : `${noun}s`,
+): string => `${formatCount(count)} ${count === 1 ? noun : many}`;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { contentsOf, isInItem } from '../page/gate/contentsOf.ts';
 import { gateName, gateTitle } from '../page/gate/gateWords.ts';
+import { nextSteps, wayBack } from '../page/gate/nextSteps.ts';
 import { formatNumbered } from '../page/words.ts';
 import { gateFacts } from '../src/views/gateFacts.ts';
 
@@ -92,5 +93,78 @@ describe('the words of a gate', () => {
       ...[false, true, true, false],
     ]);
     expect(contentsOf('x')).toEqual([]);
+  });
+});
+
+describe('comments of the version before', () => {
+  const since = (...states: readonly string[]) => states.map((each) => ({ since: each })) as never;
+
+  test('are counted in the row, and make room for themselves', () => {
+    const weak = { ...review(['a', 'b']), check: null };
+    const losses = { ...weak.tasks[0], losses: [{}] };
+    const { facts } = gateFacts(
+      gate('review', { ...weak, tasks: [losses, weak.tasks[1]] }),
+      TASKS,
+      since('changed', 'gone'),
+    );
+    expect(facts).toHaveLength(4);
+    expect(facts[0]).toEqual({ text: '2 of 2 comments answered', tone: 'ok' });
+    expect(facts.at(-1)).toEqual({ text: '1 warning about tests', tone: 'warning' });
+    expect(facts.map(({ text }) => text)).not.toContain('4 files');
+    expect(gateFacts(gate('design_approval', DESIGN), TASKS, since('unchanged')).facts[0]).toEqual({
+      text: '0 of 1 comment answered',
+      tone: 'warning',
+    });
+  });
+});
+
+describe('after a decision', () => {
+  const decided = (kind: string, artifact: unknown, decision: unknown) =>
+    ({ ...(gate(kind, artifact) as object), closed: { decision } }) as never;
+  const run = (rest: object = {}) =>
+    ({ driver: null, gates: [], status: 'waiting', tasks: TASKS, ...rest }) as never;
+  const told = (view: never, of: never): readonly string[] =>
+    nextSteps(view, of).map(({ words, state }) => `${words}: ${state}`);
+
+  test('the way to the end of the run is told, and whether anybody is on it', () => {
+    const code = decided('review', review(['Turn a text']), { approved: true });
+    expect(told(code, run())).toEqual([
+      'T1 approved: done',
+      'T2 Spell letters: waits',
+      'The run ends: to come',
+    ]);
+    expect(told(code, run({ driver: 'ada' }))[1]).toBe('T2 Spell letters: works');
+    expect(nextSteps(code, run())[0]?.detail).toBe('commit cccccccc stays as it is');
+    const plan = decided('dag_approval', {}, { approved: true });
+    const tasks = [1, 2, 3].map((n) => ({ label: `T${n}`, name: 'x', status: 'pending', taskId: `${n}` }));
+    expect(told(plan, run({ tasks }))).toEqual([
+      'Plan approved: done',
+      'T1 x: waits',
+      '2 more tasks: to come',
+      'The run ends: to come',
+    ]);
+    expect(told(decided('design_approval', {}, { approved: false }), run())).toEqual([
+      'Design sent back: done',
+      'A new version is written: waits',
+      'You are asked again: to come',
+    ]);
+    const back = decided('review', review(['a', 'b']), { approved: false, tasks: ['T1', 'T2'] });
+    expect(told(back, run())[1]).toBe('T1, T2 again: waits');
+  });
+
+  test('nothing is told of a run that asks or has ended, and of answers of other kinds', () => {
+    const code = decided('review', review(['Turn a text']), { approved: true });
+    expect(nextSteps(code, run({ status: 'completed' }))).toEqual([]);
+    expect(nextSteps(code, run({ gates: [{}] }))).toEqual([]);
+    expect(nextSteps(decided('budget', {}, { action: 'raise' }), run())).toEqual([]);
+    expect(nextSteps(decided('node_gate', 'x', { approved: true }), run())).toEqual([]);
+  });
+
+  test('the run can go back to the task before the code that was approved, where there is one', () => {
+    const second = { ...review(['b']), tasks: [{ ...review(['b']).tasks[0], taskId: 'slug:task:2' }] };
+    expect(wayBack(decided('review', second, { approved: true }), TASKS)).toBe('T1');
+    expect(wayBack(decided('review', second, { approved: false }), TASKS)).toBeNull();
+    expect(wayBack(decided('review', review(['a']), { approved: true }), TASKS)).toBeNull();
+    expect(wayBack(decided('dag_approval', {}, { approved: true }), TASKS)).toBeNull();
   });
 });

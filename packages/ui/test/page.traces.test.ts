@@ -159,7 +159,24 @@ describe('the page in Chromium', () => {
     expect(answered).toContain('Whom do we pay?');
     expect(answered).toContain('the text has changed');
     expect(draftsIn(drafts)).toBe('');
-    // Since what this person has read, without being asked for.
+    // Since what this person has read, without being asked for; `d` leaves the new text alone.
+    await page.locator('.doc ins').first().waitFor();
+    expect(await page.locator('.doc del').count()).toBeGreaterThan(0);
+    await page.locator('.since', { hasText: '1 of 1 comments answered' }).waitFor();
+    await page.locator('h1.title').click();
+    await page.keyboard.press('d');
+    await page.locator('.doc ins').first().waitFor({ state: 'detached' });
+    await page.keyboard.press('d');
+    await page.locator('.doc ins').first().waitFor();
+    // In the margin where there is one, beside what is quoted; else below it.
+    const paperEnd = async (): Promise<number> => (await page.locator('.paper').boundingBox())?.width ?? 0;
+    const noteX = async (): Promise<number> => (await page.locator('.said').first().boundingBox())?.x ?? 0;
+    const paperX = async (): Promise<number> => (await page.locator('.paper').boundingBox())?.x ?? 0;
+    expect(await noteX()).toBeLessThan((await paperX()) + (await paperEnd()));
+    await page.setViewportSize({ width: 1_440, height: 900 });
+    await expect.poll(noteX).toBeGreaterThan((await paperX()) + (await paperEnd()));
+    await page.setViewportSize({ width: 1_280, height: 720 });
+    await page.getByText('Compare versions').click();
     await page.locator('.difference tr.removed').first().waitFor();
     expect(await page.locator('.difference tr.removed').count()).toBeGreaterThan(5);
 

@@ -142,12 +142,20 @@ describe('shapes', () => {
     const bar = (start: number, end: number, attempt = 1, kind = 'done' as const) => ({
       ...{ name: 'implement', kind, start, end, attempt },
     });
-    const { lanes } = timelineLanes({
+    const { lanes, kinds } = timelineLanes({
       from: '',
       length: 10_000,
       rows: [
         { label: 'T1', name: 'One', bars: [bar(0, 10_000), bar(10_000, 10_000, 2)] },
-        { label: 'people', name: '', bars: [{ ...bar(5_000, 6_000), kind: 'waiting', name: 'Code' }] },
+        {
+          label: 'run',
+          name: '',
+          bars: [
+            { ...bar(5_000, 6_000), kind: 'waiting', name: 'Code' },
+            { ...bar(6_000, 6_500), name: 'red 2' },
+            { ...bar(8_000, 10_000), name: 'llm' },
+          ],
+        },
       ],
     });
     expect(lanes).toEqual([
@@ -155,18 +163,38 @@ describe('shapes', () => {
         label: 'T1',
         name: 'One',
         bars: [
-          { x: 0, width: LANE, kind: 'done', isRetry: false },
-          { x: LANE - 2, width: 2, kind: 'done', isRetry: true },
+          {
+            ...{ x: 0, width: LANE, kind: 'done', stage: 'code', label: 'code', isRetry: false },
+            title: 'implement: 10 s, from 0 ms',
+          },
+          {
+            ...{ x: LANE - 2, width: 2, kind: 'done', stage: 'code', label: '', isRetry: true },
+            title: 'implement, attempt 2: 0 ms, from 10 s',
+          },
         ],
         words: ['implement: 10 s, from 0 ms', 'implement, attempt 2: 0 ms, from 10 s'],
       },
       {
-        label: 'people',
+        label: 'run',
         name: '',
-        bars: [{ x: 500, width: 100, kind: 'waiting', isRetry: false }],
-        words: ['Code, waiting: 1 s, from 5 s'],
+        bars: [
+          {
+            ...{ x: 500, width: 100, kind: 'waiting', stage: null, label: '1 s', isRetry: false },
+            title: 'Code, waiting: 1 s, from 5 s',
+          },
+          {
+            ...{ x: 600, width: 50, kind: 'done', stage: 'check', label: '', isRetry: false },
+            title: 'red 2: 500 ms, from 6 s',
+          },
+          {
+            ...{ x: 800, width: 200, kind: 'done', stage: null, label: 'llm', isRetry: false },
+            title: 'llm: 2 s, from 8 s',
+          },
+        ],
+        words: ['Code, waiting: 1 s, from 5 s', 'red 2: 500 ms, from 6 s', 'llm: 2 s, from 8 s'],
       },
     ]);
+    expect(kinds).toEqual(['code', 'check', 'waiting']);
   });
 
   test('of a limit: what is used, held back and asked for, one beside the other', () => {

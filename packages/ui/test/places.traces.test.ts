@@ -2,42 +2,9 @@
 import { fakeAgents } from '@devs/core/testing';
 import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
-import type { UiOptions } from '../src/createUi.ts';
 import { openShop, test } from './support/fixtures.ts';
 import { readers } from './support/pages.ts';
-
-/** The files that fake agents write for a task, as a diff. */
-const FILES: Readonly<Record<string, string>> = Object.fromEntries(
-  [1, 2].flatMap((task) =>
-    ['implement', 'test', 'document'].map((step) => [`${step}/${task}.txt`, `${step} of task ${task}`]),
-  ),
-);
-
-const diffOf = (paths: readonly string[]): string =>
-  paths
-    .map(
-      (path) =>
-        `diff --git a/${path} b/${path}\nnew file mode 100644\n--- /dev/null\n+++ b/${path}\n@@ -0,0 +1,1 @@\n+${FILES[path]}\n`,
-    )
-    .join('');
-
-/** A page that starts and executes runs, with agents that answer at once. */
-async function working(dir: string): Promise<Partial<UiOptions>> {
-  const devs = await openShop(dir, fakeAgents({ tasks: 2 }));
-  return {
-    drive: true,
-    driving: async (id, stop) => (await devs.run(id)).resume(stop),
-    starting: async (brief) => (await devs.start({ id: 'shop', brief, review: 'task' })).id,
-    rewinding: async (id, work) => work(await devs.run(id)),
-    readCode: async ({ artifact }) => {
-      const { range } = artifact as {
-        readonly range: { readonly files: readonly { readonly path: string }[] };
-      };
-      return { diff: diffOf(range.files.map(({ path }) => path)), unshown: [] };
-    },
-    code: { readAt: async (_run, _commit, path) => FILES[path] ?? null },
-  };
-}
+import { workingPage } from './support/workingPage.ts';
 
 describe('screens as they are placed', { timeout: 240_000 }, () => {
   const open = readers();
@@ -45,7 +12,7 @@ describe('screens as they are placed', { timeout: 240_000 }, () => {
   test('on a phone: nothing is wider than the screen, and the decision is always on it', async ({ dir }) => {
     const devs = await openShop(dir, fakeAgents({ tasks: 2 }));
     await devs.start({ id: 'shop', brief: '# Shop\n\nSell things.\n', review: 'task' });
-    const { page } = await open({ dir, id: 'ada', at: '/runs/shop', ...(await working(dir)) });
+    const { page } = await open({ dir, id: 'ada', at: '/runs/shop', ...(await workingPage(dir)) });
     for (const width of [390, 320]) {
       await page.setViewportSize({ width, height: 844 });
       await page.locator('.now').waitFor();
@@ -70,7 +37,7 @@ describe('screens as they are placed', { timeout: 240_000 }, () => {
   });
 
   test('each screen answers its question above the fold', async ({ dir }) => {
-    const options = await working(dir);
+    const options = await workingPage(dir);
     const devs = await openShop(dir, fakeAgents({ tasks: 2 }));
     const run = await devs.start({ id: 'shop', brief: '# Shop\n\nSell things.\n', review: 'task' });
     await run.resume();

@@ -59,6 +59,10 @@ describe('the screens of runs in Chromium', () => {
     expect(await textOf(page, '.spending tfoot')).toContain(`all${cost.calls}`);
     await page.locator('.lane', { hasText: 'T2' }).locator('summary').click();
     await page.locator('.lane[open] li', { hasText: 'implement' }).first().waitFor();
+    expect(await page.locator('.bar.code').count()).toBeGreaterThanOrEqual(tasks.length);
+    expect(await page.locator('.commits li').allTextContents()).toEqual(
+      tasks.toReversed().map(({ gitHash }) => expect.stringContaining(gitHash?.slice(0, 8) ?? 'none')),
+    );
     await page.getByLabel('Kind of events').selectOption('tasks');
     await page.locator('.log li', { hasText: 'node started' }).first().waitFor({ state: 'detached' });
     await page.locator('.log li', { hasText: 'task completed' }).first().waitFor();
@@ -72,7 +76,6 @@ describe('the screens of runs in Chromium', () => {
     const { page, complaints } = await open({ dir, id: 'ada', at: '/runs/shop', rewinding });
     await page.locator('.picture .node').first().focus();
     await page.keyboard.press('Enter');
-    await page.getByText('Preview a rewind to T1').click();
     await page.locator('.picture .node.goes').waitFor();
     expect(await page.locator('.picture .node.target').count()).toBe(1);
     await page.getByRole('button', { name: 'Rewind the run to the end of T1' }).click();
@@ -82,6 +85,15 @@ describe('the screens of runs in Chromium', () => {
     await page.getByRole('button', { name: 'Undo the rewind' }).click();
     await page.getByText('rewind undone').first().waitFor();
     expect((await run.status()).status).toBe('completed');
+
+    // The same by the list, and left again: nothing has happened.
+    await page.getByRole('radio', { name: /^End of T1/ }).check();
+    await page.locator('.go-back .plan s', { hasText: 'T2' }).waitFor();
+    expect(await page.locator('.picture .node.goes').count()).toBe(1);
+    await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+    await page.locator('.picture .node.goes').waitFor({ state: 'detached' });
+    await page.getByText('Rewind the run to').waitFor({ state: 'detached' });
+    expect((await run.status()).rewinds.map(({ state }) => state)).toEqual(['undone']);
     expect(complaints).toEqual([]);
   });
 

@@ -90,6 +90,7 @@ export function withTask(
       | 'green'
       | 'losses'
       | 'findings'
+      | 'reviewerSaid'
       | 'commitMessage'
     >
   >,
@@ -101,7 +102,8 @@ export function withTask(
 export function withoutVerdict(tasks: readonly TaskRecord[], taskId: string): readonly TaskRecord[] {
   return tasks.map((task) => {
     if (task.taskId !== taskId) return task;
-    const { green: _green, losses: _losses, findings: _findings, commitMessage: _message, ...rest } = task;
+    const { green: _green, losses: _losses, findings: _findings, ...others } = task;
+    const { commitMessage: _message, reviewerSaid: _said, ...rest } = others;
     return rest;
   });
 }

@@ -134,6 +134,8 @@ export interface TaskRecord {
   readonly commitMessage?: string;
   /** Problems of its evidence, one line each. */
   readonly findings?: readonly string[];
+  /** The words of the agent that reviewed it, the first part of long ones. */
+  readonly reviewerSaid?: string;
 }
 
 /** What the checks said of a tree. */

@@ -13,6 +13,7 @@ import { me } from '../state.ts';
 import { useView } from '../useView.ts';
 import { formatClock, formatNumbered, shortHash } from '../words.ts';
 import { gateTitle } from './gateWords.ts';
+import { nextSteps, wayBack } from './nextSteps.ts';
 
 /** Whether the person at the page has decided a gate. */
 export const isOwnDecision = ({ closed }: ShownGateView): boolean =>
@@ -78,10 +79,45 @@ function Onward({ view }: { readonly view: ShownGateView }) {
   const run = loaded.view;
   const failed = notGoneOn.value?.run === run.id ? notGoneOn.value.error : run.failure;
   return (
-    <section class={`panel go ${run.driver === null ? '' : 'live'}`} aria-labelledby="go-h">
-      <RunState run={run} />
-      {failed !== null && run.driver === null && <Problem error={failed} />}
-      <GoesOnByItself />
+    <>
+      <section class={`panel go ${run.driver === null ? '' : 'live'}`} aria-labelledby="go-h">
+        <RunState run={run} />
+        {failed !== null && run.driver === null && <Problem error={failed} />}
+        <GoesOnByItself />
+      </section>
+      <Path view={view} run={run} />
+    </>
+  );
+}
+
+/** The way from the decision to the end of the run, and the way back. */
+function Path({ view, run }: { readonly view: ShownGateView; readonly run: ShownRunView }) {
+  const steps = nextSteps(view, run);
+  const back = me.value?.isReadOnly === false ? wayBack(view, run.tasks) : null;
+  if (steps.length === 0 && back === null) return null;
+  return (
+    <section class="panel path" aria-label="What happens next">
+      {steps.length > 0 && (
+        <>
+          <h2>What happens next</h2>
+          <ol>
+            {steps.map(({ words, detail, state }) => (
+              <li key={words} class={state.replace(' ', '-')}>
+                <b>{words}</b> <span class="q3">{detail}</span>
+              </li>
+            ))}
+          </ol>
+        </>
+      )}
+      {back !== null && (
+        <p class="q2 undo">
+          Changed your mind?{' '}
+          <a class="link" href={runHref(run.id)}>
+            Go back to {back}
+          </a>{' '}
+          on the page of the run. It undoes what came after, and the history is kept.
+        </p>
+      )}
     </section>
   );
 }
@@ -177,8 +213,8 @@ function Queue({ view }: { readonly view: ShownGateView }) {
       )}
       <a class="btn quiet" href={inboxHref}>
         <Icon name="inbox" />
-        Inbox <kbd>g</kbd>
-        <kbd>i</kbd>
+        Inbox <kbd class="hide-s">g</kbd>
+        <kbd class="hide-s">i</kbd>
       </a>
     </aside>
   );

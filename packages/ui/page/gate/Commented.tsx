@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { type AroundBlock, type Block, Markdown } from '../Markdown.tsx';
 import { formatPlaceName } from '../words.ts';
 import { type Anchor, lineAnchor, placeText, selectionAnchor } from './anchors.ts';
+import { useEarlierText } from './Changes.tsx';
 import { beginComment, type GateOnPage, placeLines, threadAt, useGate } from './gateOnPage.ts';
 import { ThreadView } from './ThreadView.tsx';
 
@@ -18,7 +19,8 @@ export function CommentedMarkdown({
   readonly after?: number;
 }) {
   const gate = useGate();
-  if (gate === null) return <Markdown text={text} />;
+  const before = useEarlierText(place);
+  if (gate === null) return <Markdown text={text} before={before} />;
   const around: AroundBlock = ({ from, to, isOf }, children) => (
     <BlockView
       gate={gate}
@@ -28,7 +30,7 @@ export function CommentedMarkdown({
       {children}
     </BlockView>
   );
-  return <Markdown text={text} around={around} />;
+  return <Markdown text={text} around={around} before={before} />;
 }
 
 /** As it is written, line for line. */
@@ -103,7 +105,13 @@ function BlockView({ gate, place, block: { from, to, isOf }, children }: BlockVi
 
 /** By itself: what is typed into a comment makes no text anew. */
 function BlockThread({ gate, place, isOf }: Pick<BlockViewOf, 'gate' | 'place'> & Pick<Block, 'isOf'>) {
-  return <ThreadView thread={threadAt(gate, place, isOf)} gate={gate} />;
+  const thread = threadAt(gate, place, isOf);
+  if (thread.own.length + thread.last.length === 0) return null;
+  return (
+    <div class="said">
+      <ThreadView thread={thread} gate={gate} />
+    </div>
+  );
 }
 
 /** What is selected on the page as something to comment on; `null` where nothing is that could be. */

@@ -1,5 +1,6 @@
 import { type ContentsGroup, type ContentsItem, isInItem } from './contentsOf.ts';
 import { threadAt, useGate } from './gateOnPage.ts';
+import { isAnswered } from './gateWords.ts';
 
 /** Links to each part of the artifact, with marks for comments. */
 export function Contents({ groups }: { readonly groups: readonly ContentsGroup[] }) {
@@ -30,14 +31,14 @@ function Said({ item }: { readonly item: ContentsItem }) {
   const gate = useGate();
   if (gate === null) return null;
   const { own, last } = threadAt(gate, item.place, (line) => isInItem(item, line));
-  const isAnswered = last.length > 0 && last.every(({ since }) => since === 'changed' || since === 'gone');
+  const areAnswered = last.every(isAnswered);
   return (
     <>
       {last.length > 0 && (
         <span
-          class={`dot ${isAnswered ? 'ch' : 'an'}`}
+          class={`dot ${areAnswered ? 'ch' : 'an'}`}
           role="img"
-          aria-label={isAnswered ? 'comments answered' : 'comments of the last round'}
+          aria-label={areAnswered ? 'comments answered' : 'comments of the last round'}
         />
       )}
       {own.length > 0 && <span class="dot dr" role="img" aria-label="your draft" />}

@@ -8,12 +8,12 @@ import { formatTime, shortHash } from '../words.ts';
 import { GateContext } from './gateOnPage.ts';
 import { versionFiles } from './versionFiles.ts';
 
-/** Changes between any other version and this one; first since the one that the person has read. */
+/** Changes between any other version and this one, line by line; first since the one that the person has read. */
 export function Difference({ view }: { readonly view: GateView }) {
   const { versions, readBefore, before, next } = view;
   const first = next ?? readBefore ?? before?.sessionId ?? versions.at(-1)?.sessionId;
   const chosen = useSignal(first);
-  const isOpen = useSignal(readBefore !== null || next !== null);
+  const isOpen = useSignal(next !== null);
   if (versions.length === 0) return null;
   return (
     <details
@@ -23,7 +23,7 @@ export function Difference({ view }: { readonly view: GateView }) {
         isOpen.value = currentTarget.open;
       }}
     >
-      <summary>Changes</summary>
+      <summary>Compare versions</summary>
       <label>
         <span>compared with</span>
         <select

@@ -1,6 +1,7 @@
+import type { LastComment } from '@devs/core/internal';
 import type { GateView } from '../../src/views/gateView.ts';
 import { isPlan, isReview, type Review } from '../artifacts.ts';
-import { formatNumbered, taskTag } from '../words.ts';
+import { formatDollars, formatNumbered, taskTag } from '../words.ts';
 
 type NamedGate = Pick<GateView, 'about' | 'artifact' | 'kind' | 'message' | 'taskId' | 'title'>;
 
@@ -41,3 +42,26 @@ export const ownMessage = ({
   artifact,
 }: Pick<NamedGate, 'artifact' | 'kind' | 'message'>): string =>
   isReview(artifact) || kind === 'design_approval' || kind === 'dag_approval' ? '' : message;
+
+/** Version, attempt and cost, as far as they are known. Pure. */
+export function workWords({
+  cost,
+  versions,
+  work,
+}: Pick<GateView, 'cost' | 'versions' | 'work'>): readonly string[] {
+  const spent =
+    cost.costUsd === 0 && cost.unpriced > 0
+      ? 'no price known'
+      : work === null
+        ? `${formatDollars(cost.costUsd)} so far`
+        : `${formatDollars(work.costUsd)} of the run’s ${formatDollars(cost.costUsd)}`;
+  return [
+    ...(versions.length > 0 ? [`version ${versions.length + 1}`] : []),
+    ...(work?.attempt == null ? [] : [`attempt ${work.attempt}`]),
+    ...(cost.calls + cost.unpriced > 0 ? [spent] : []),
+  ];
+}
+
+/** Whether the text that a comment quotes has become another one since. */
+export const isAnswered = ({ since }: Pick<LastComment, 'since'>): boolean =>
+  since === 'changed' || since === 'gone';

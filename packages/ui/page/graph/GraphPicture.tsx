@@ -20,7 +20,11 @@ const SIGNS: Readonly<Record<string, string>> = {
 /** A graph, laid out anew only when its nodes or edges are others. What it shows stands elsewhere on the page as a list, too. */
 export function GraphPicture({ title, nodes, edges, selected = null, onSelect }: Pictured) {
   const shape = JSON.stringify([nodes.map(({ id }) => id), edges.map(({ from, to }) => [from, to])]);
-  const layout = useMemo(() => layoutGraph({ nodes: nodes.map(({ id }) => id), edges }), [shape]);
+  const nodeHeight = nodes.some(({ detail }) => detail !== undefined) ? NODE.tall : NODE.height;
+  const layout = useMemo(
+    () => layoutGraph({ nodes: nodes.map(({ id }) => id), edges }, nodeHeight),
+    [shape, nodeHeight],
+  );
   const { width, height } = layout;
   const byId = new Map(nodes.map((node) => [node.id, node]));
   return (
@@ -29,24 +33,21 @@ export function GraphPicture({ title, nodes, edges, selected = null, onSelect }:
       <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`}>
         <title>{title}</title>
         <defs>
-          <marker
-            id="arrow"
-            viewBox="0 0 8 8"
-            refX="8"
-            refY="4"
-            markerWidth="7"
-            markerHeight="7"
-            orient="auto"
-          >
-            <path d="M0 0L8 4L0 8z" />
-          </marker>
+          <Arrow id="arrow" />
+          <Arrow id="arrow-new" />
         </defs>
         <Edges layout={layout} edges={edges} byId={byId} />
         {layout.nodes.map(({ id, x, y }) => {
           const node = byId.get(id);
           return (
             node && (
-              <Node key={id} node={node} at={{ x, y }} isSelected={selected === id} onSelect={onSelect} />
+              <Node
+                key={id}
+                node={node}
+                at={{ x, y, height: nodeHeight }}
+                isSelected={selected === id}
+                onSelect={onSelect}
+              />
             )
           );
         })}
@@ -54,6 +55,12 @@ export function GraphPicture({ title, nodes, edges, selected = null, onSelect }:
     </section>
   );
 }
+
+const Arrow = ({ id }: { readonly id: string }) => (
+  <marker id={id} viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto">
+    <path d="M0 0L8 4L0 8z" />
+  </marker>
+);
 
 function Edges({
   layout,
@@ -64,15 +71,17 @@ function Edges({
   readonly edges: readonly PicturedEdge[];
   readonly byId: ReadonlyMap<string, PicturedNode>;
 }) {
-  const times = new Map(edges.map(({ from, to, times: often }) => [`${from} ${to}`, often ?? 1]));
+  const known = new Map(edges.map((edge) => [`${edge.from} ${edge.to}`, edge]));
   return (
     <g class="edges">
       {layout.edges.map((edge, at) => {
-        const often = times.get(`${edge.from} ${edge.to}`) ?? 1;
+        const { times: often = 1, isNew = false } = known.get(`${edge.from} ${edge.to}`) ?? {};
         const middle = edge.points[Math.floor(edge.points.length / 2)];
         return (
-          <g key={at} class={byId.get(edge.to)?.fate === 'goes' ? 'goes' : ''}>
-            <path d={edgePath(edge)} marker-end="url(#arrow)" />
+          <g key={at} class={byId.get(edge.to)?.fate === 'goes' ? 'goes' : isNew ? 'new' : ''}>
+            <path d={edgePath(edge)} marker-end={isNew ? 'url(#arrow-new)' : 'url(#arrow)'}>
+              {isNew && <title>new</title>}
+            </path>
             {often > 1 && (
               <text x={middle?.x} y={(middle?.y ?? 0) - 4}>
                 ×{often}
@@ -86,17 +95,24 @@ function Edges({
 }
 
 function Node({
-  node: { id, label, name, state, fate },
-  at: { x, y },
+  node: { id, label, name, state, fate, detail = '', news = '' },
+  at: { x, y, height },
   isSelected,
   onSelect,
 }: {
   readonly node: PicturedNode;
-  readonly at: { readonly x: number; readonly y: number };
+  readonly at: { readonly x: number; readonly y: number; readonly height: number };
   readonly isSelected: boolean;
   readonly onSelect: ((id: string) => void) | undefined;
 }) {
-  const words = [label, name, humanizeName(state), ...(fate === undefined ? [] : [FATES[fate]])];
+  const words = [
+    label,
+    name,
+    humanizeName(state),
+    detail,
+    news,
+    ...(fate === undefined ? [] : [FATES[fate]]),
+  ];
   const choose = (): void => onSelect?.(id);
   const button = onSelect && {
     role: 'button' as const,
@@ -117,16 +133,21 @@ function Node({
       {...(button ?? { role: 'img' as const })}
     >
       <title>{words.filter((word) => word !== '').join(', ')}</title>
-      <rect width={NODE.width} height={NODE.height} rx="7" />
+      <rect width={NODE.width} height={height} rx="7" />
       <text class="label" x="10" y="19">
         {cutLabel(label, 20)}
       </text>{' '}
-      <text class="sign" x={NODE.width - 10} y="19" text-anchor="end">
-        {fate === 'goes' ? '↩' : (SIGNS[state] ?? '')}
+      <text class={`sign ${news === '' ? '' : 'news'}`} x={NODE.width - 10} y="19" text-anchor="end">
+        {fate === 'goes' ? '↩' : news === '' ? (SIGNS[state] ?? '') : news}
       </text>{' '}
       <text class="name" x="10" y="36">
         {cutLabel(name, 24)}
       </text>
+      {detail !== '' && (
+        <text class="detail" x="10" y="52">
+          {cutLabel(detail, 28)}
+        </text>
+      )}
     </g>
   );
 }

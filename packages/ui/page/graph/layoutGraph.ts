@@ -32,38 +32,43 @@ export interface LayoutShape {
   readonly edges: readonly { readonly from: string; readonly to: string }[];
 }
 
-export const NODE = { width: 172, height: 46 } as const;
+/** `tall`: with a third line. */
+export const NODE = { width: 172, height: 46, tall: 62 } as const;
 const BETWEEN = { ranks: 44, nodes: 14 } as const;
 const MARGIN = 8;
 
 /** Nodes from which dagre takes longer than a person waits: it weighs every crossing, many times. */
 const MANY = 60;
 
-/** Places for a graph, from left to right. What an edge names and is no node is left out. Pure. */
-export function layoutGraph({ nodes, edges }: LayoutShape): GraphLayout {
+/**
+ * Places for a graph, from left to right. What an edge names and is no node is left out. Pure.
+ *
+ * @param height - Of a node.
+ */
+export function layoutGraph({ nodes, edges }: LayoutShape, height: number = NODE.height): GraphLayout {
   const known = new Set(nodes);
   const shape = {
     nodes: [...known],
     edges: edges.filter(({ from, to }) => known.has(from) && known.has(to)),
   };
-  return shape.nodes.length > MANY ? layoutRanks(shape) : layoutByDagre(shape);
+  return shape.nodes.length > MANY ? layoutRanks(shape, height) : layoutByDagre(shape, height);
 }
 
-function layoutByDagre({ nodes, edges }: LayoutShape): GraphLayout {
+function layoutByDagre({ nodes, edges }: LayoutShape, height: number): GraphLayout {
   const graph = new Graph({ multigraph: true });
   graph.setGraph({
     ...{ rankdir: 'LR', ranker: 'tight-tree' },
     ...{ marginx: MARGIN, marginy: MARGIN, ranksep: BETWEEN.ranks, nodesep: BETWEEN.nodes },
   });
-  for (const id of nodes) graph.setNode(id, { ...NODE });
+  for (const id of nodes) graph.setNode(id, { width: NODE.width, height });
   for (const [at, { from, to }] of edges.entries()) graph.setEdge(from, to, {}, String(at));
   layout(graph);
-  const { width = 0, height = 0 } = graph.graph();
+  const whole = graph.graph();
   return {
-    ...{ width, height },
+    ...{ width: whole.width ?? 0, height: whole.height ?? 0 },
     nodes: nodes.map((id) => {
       const { x = 0, y = 0 } = graph.node(id);
-      return { id, x: x - NODE.width / 2, y: y - NODE.height / 2 };
+      return { id, x: x - NODE.width / 2, y: y - height / 2 };
     }),
     edges: edges.map(({ from, to }, at) => {
       const { points = [] } = graph.edge({ v: from, w: to, name: String(at) });
@@ -73,14 +78,14 @@ function layoutByDagre({ nodes, edges }: LayoutShape): GraphLayout {
 }
 
 /** One column per rank, in each the nodes beside what they stand on: no crossing is weighed, so it takes no time. */
-function layoutRanks(shape: LayoutShape): GraphLayout {
+function layoutRanks(shape: LayoutShape, height: number): GraphLayout {
   const columns = graphColumns(shape);
   const places = new Map<string, Point>();
   for (const [rank, column] of columns.entries()) {
     for (const [at, id] of column.entries()) {
       places.set(id, {
         x: MARGIN + rank * (NODE.width + BETWEEN.ranks),
-        y: MARGIN + at * (NODE.height + BETWEEN.nodes),
+        y: MARGIN + at * (height + BETWEEN.nodes),
       });
     }
   }
@@ -88,11 +93,11 @@ function layoutRanks(shape: LayoutShape): GraphLayout {
   const all = [...places.values()];
   return {
     width: Math.max(...all.map(({ x }) => x)) + NODE.width + MARGIN,
-    height: Math.max(...all.map(({ y }) => y)) + NODE.height + MARGIN,
+    height: Math.max(...all.map(({ y }) => y)) + height + MARGIN,
     nodes: shape.nodes.map((id) => ({ id, ...placeOf(id) })),
     edges: shape.edges.map(({ from, to }) => {
       const [start, end] = [placeOf(from), placeOf(to)];
-      const middle = NODE.height / 2;
+      const middle = height / 2;
       return {
         ...{ from, to },
         points: [

@@ -10,6 +10,10 @@ export interface PicturedNode {
   readonly state: string;
   /** What becomes of it by what is about to be decided. */
   readonly fate?: 'goes' | 'stays' | 'target';
+  /** A third line; absent where no node of the picture has one. */
+  readonly detail?: string;
+  /** What is new of it, in a word or two. */
+  readonly news?: string;
 }
 
 export interface PicturedEdge {
@@ -17,6 +21,8 @@ export interface PicturedEdge {
   readonly to: string;
   /** Of a way that was gone more than once. */
   readonly times?: number;
+  /** Since the version that was read before. */
+  readonly isNew?: boolean;
 }
 
 export interface Pictured {
@@ -35,6 +41,8 @@ export interface PictureTask {
   readonly name: string;
   readonly dependsOn: readonly string[];
   readonly status?: string;
+  readonly detail?: string;
+  readonly news?: string;
 }
 
 /** What becomes of tasks when a run is set back. */
@@ -48,12 +56,22 @@ export function planPicture(
   tasks: readonly PictureTask[],
   labelOf: (taskId: string) => string,
   fates: Fates | null = null,
+  isNewEdge: (from: string, to: string) => boolean = () => false,
 ): { readonly nodes: readonly PicturedNode[]; readonly edges: readonly PicturedEdge[] } {
-  const nodes = tasks.map(({ taskId, name, status = 'pending' }) => {
-    const node = { id: taskId, label: labelOf(taskId), name, state: status };
+  const nodes = tasks.map(({ taskId, name, status = 'pending', detail, news }) => {
+    const node = {
+      ...{ id: taskId, label: labelOf(taskId), name, state: status },
+      ...(detail !== undefined && { detail }),
+      ...(news !== undefined && { news }),
+    };
     return fates === null ? node : { ...node, fate: fateOf(taskId, fates) };
   });
-  const edges = tasks.flatMap(({ taskId, dependsOn }) => dependsOn.map((from) => ({ from, to: taskId })));
+  const edges = tasks.flatMap(({ taskId, dependsOn }) =>
+    dependsOn.map((from) => ({
+      ...{ from, to: taskId },
+      ...(isNewEdge(from, taskId) && { isNew: true }),
+    })),
+  );
   return { nodes, edges };
 }
 

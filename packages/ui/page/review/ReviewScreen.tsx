@@ -35,7 +35,7 @@ export function ReviewScreen({ view, review }: { readonly view: ShownGateView; r
   return (
     <div class="review">
       <GateHead view={view}>
-        <ReviewSummary review={review} evidence={evidence} isRead={isRead} />
+        <ReviewSummary review={review} evidence={evidence} isRead={isRead} work={view.work} />
         <Hidden view={view} count={view.hiddenCount + (code?.hidden?.length ?? 0)} />
       </GateHead>
       {loaded.kind === 'loading' && <Loading />}

@@ -1,7 +1,8 @@
+import type { GateWork } from '../../src/views/gateWork.ts';
 import type { Review } from '../artifacts.ts';
 import { CommentedLine } from '../gate/Commented.tsx';
 import { Icon } from '../icons.tsx';
-import { formatNumbered, taskTag } from '../words.ts';
+import { formatDuration, formatNumbered, taskTag } from '../words.ts';
 import { showFile } from './FileTree.tsx';
 import type { Evidence } from './reviewFiles.ts';
 
@@ -12,8 +13,12 @@ interface SummaryOf {
   readonly isRead: boolean;
 }
 
+interface WholeSummaryOf extends SummaryOf {
+  readonly work: GateWork | null;
+}
+
 /** Criteria with their evidence, and the checks. */
-export function ReviewSummary({ review, evidence, isRead }: SummaryOf) {
+export function ReviewSummary({ review, evidence, isRead, work }: WholeSummaryOf) {
   const shown = evidence.filter(({ shownBy }) => shownBy !== null).length;
   return (
     <div class="panel sum">
@@ -27,7 +32,10 @@ export function ReviewSummary({ review, evidence, isRead }: SummaryOf) {
         ))}
       </section>
       <section aria-labelledby="chk-h">
-        <Checks check={review.check} />
+        <Checks check={review.check} ms={work?.checkMs ?? null} />
+        {(work?.said ?? []).map(({ taskId, words }) => (
+          <Reviewer key={taskId} whose={review.tasks.length > 1 ? taskTag(taskId) : ''} words={words} />
+        ))}
         {(review.notes ?? []).map((note) => (
           <Warning key={note}>{note}</Warning>
         ))}
@@ -128,7 +136,13 @@ function criteriaLines(name: string, criteria: Review['tasks'][number]['criteria
 
 type Check = NonNullable<Review['check']>;
 
-function Checks({ check }: { readonly check: Review['check'] }) {
+interface ChecksOf {
+  readonly check: Review['check'];
+  /** Of all checks together; `null` where it is not recorded. */
+  readonly ms: number | null;
+}
+
+function Checks({ check, ms }: ChecksOf) {
   if (check === null) {
     return (
       <>
@@ -146,6 +160,7 @@ function Checks({ check }: { readonly check: Review['check'] }) {
         <span class={check.passed ? 'ok' : 'bad'}>
           {passed} of {parts.length} passed
         </span>
+        {ms !== null && <span class="q3"> in {formatDuration(ms)}</span>}
       </h2>
       <ul class="checks">
         {parts.map((part) => (
@@ -165,6 +180,29 @@ function Checks({ check }: { readonly check: Review['check'] }) {
         <pre class="artifact">{check.output}</pre>
       </details>
     </>
+  );
+}
+
+/** The first sentence of the reviewing agent, and all of what it said. */
+function Reviewer({ whose, words }: { readonly whose: string; readonly words: string }) {
+  const [first = words] = /^[\s\S]*?[.!?](?=\s|$)/.exec(words) ?? [];
+  const head = (
+    <>
+      <Icon name="comment" tone="agent" />
+      <span>
+        Reviewer {whose} <q>{first.trim()}</q>
+      </span>
+    </>
+  );
+  if (first.trim() === words.trim()) return <p class="reviewer">{head}</p>;
+  return (
+    <details class="reviewer">
+      <summary>
+        {head}
+        <span class="link">all</span>
+      </summary>
+      <p class="q2">{words}</p>
+    </details>
   );
 }
 

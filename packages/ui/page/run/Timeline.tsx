@@ -4,7 +4,7 @@ import { runPath } from '../api.ts';
 import { Problem } from '../parts.tsx';
 import { useView } from '../useView.ts';
 import { formatDuration } from '../words.ts';
-import { LANE, type Lane, timelineLanes } from './timelineLanes.ts';
+import { LANE, type Lane, type LaneBar, timelineLanes } from './timelineLanes.ts';
 
 /** Task by task, what took time: work, attempts that were made again, and waiting for people. */
 export function Timeline({ run }: { readonly run: RunView }) {
@@ -14,7 +14,7 @@ export function Timeline({ run }: { readonly run: RunView }) {
   if (loaded.kind === 'error') return <Problem error={loaded.error} />;
   const { timeline } = loaded.view;
   if (timeline === null) return null;
-  const { lanes, cuts } = timelineLanes(timeline);
+  const { lanes, cuts, kinds } = timelineLanes(timeline);
   return (
     <section class="panel timeline" aria-label="Timeline">
       <header>
@@ -24,18 +24,15 @@ export function Timeline({ run }: { readonly run: RunView }) {
         </span>
         <span class="grow" />
         <span class="legend hide-s">
-          <span>
-            <i class="work" /> work
-          </span>
-          <span>
-            <i class="failed" /> failed
-          </span>
-          <span>
-            <i class="waiting" /> people
-          </span>
+          {kinds.map((kind) => (
+            <span key={kind}>
+              <i class={kind} /> {kind === 'waiting' ? 'people' : kind}
+            </span>
+          ))}
         </span>
       </header>
       <div class="lanes">
+        <Hatch />
         {lanes.map((lane) => (
           <LaneRow key={lane.label} lane={lane} cuts={cuts} />
         ))}
@@ -57,19 +54,12 @@ function LaneRow({
         <span class="lane-label">
           <strong class="number">{label}</strong> <span class="q3">{name}</span>
         </span>
-        <svg viewBox={`0 0 ${LANE} 18`} preserveAspectRatio="none" aria-hidden="true">
+        <svg aria-hidden="true">
           {cuts.map((x) => (
-            <line key={x} class="cut" x1={x} x2={x} y1="0" y2="18" />
+            <line key={x} class="cut" x1={percent(x)} x2={percent(x)} y1="0" y2="18" />
           ))}
-          {bars.map(({ x, width, kind, isRetry }, at) => (
-            <rect
-              key={at}
-              class={`bar ${kind} ${isRetry ? 'retry' : ''}`}
-              x={x}
-              width={width}
-              y={isRetry ? 2 : 4}
-              height={isRetry ? 14 : 10}
-            />
+          {bars.map((bar, at) => (
+            <Bar key={at} bar={bar} />
           ))}
         </svg>
       </summary>
@@ -79,5 +69,40 @@ function LaneRow({
         ))}
       </ol>
     </details>
+  );
+}
+
+/** The pattern of what waits for a person, for all lanes: a lane is as wide as the screen has room, and never stretched. */
+const Hatch = () => (
+  <svg class="defs" aria-hidden="true">
+    <defs>
+      <pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(-45)">
+        <rect class="ground-hatch" width="5" height="5" />
+        <rect class="line-hatch" width="5" height="1.5" />
+      </pattern>
+    </defs>
+  </svg>
+);
+
+const percent = (x: number): string => `${(x * 100) / LANE}%`;
+
+function Bar({ bar: { x, width, kind, stage, label, title, isRetry } }: { readonly bar: LaneBar }) {
+  return (
+    <g>
+      <title>{title}</title>
+      <rect
+        class={`bar ${kind} ${stage ?? ''} ${isRetry ? 'retry' : ''}`}
+        x={percent(x)}
+        width={percent(width)}
+        y="1"
+        height="16"
+        rx="3"
+      />
+      {label !== '' && (
+        <text class={`bar-label hide-s ${kind}`} x={percent(x + width / 2)} y="13">
+          {label}
+        </text>
+      )}
+    </g>
   );
 }

@@ -1,15 +1,43 @@
 import type { TimelineBar, TimelineRow, TimelineView } from '../../src/views/timelineView.ts';
 import { formatDuration } from '../words.ts';
 
-/** Width of a lane; its bars are stretched with it. */
+/** Width of a lane: bars are in thousandths of it. */
 export const LANE = 1_000;
+/** A bar of this width has room for a word: 48 px of a lane of 600. */
+const ROOMY = 80;
 /** So that what took no time can be seen. */
 const THINNEST = 2;
+
+/** What a step is part of, by the name of the step. */
+export const STAGES = ['think', 'test', 'code', 'check', 'document'] as const;
+
+export type Stage = (typeof STAGES)[number];
+
+const STEPS: Readonly<Record<Stage, readonly string[]>> = {
+  think: ['research', 'design', 'distill', 'review', 'pivot'],
+  test: ['test'],
+  code: ['implement'],
+  check: [
+    ...['baseline', 'before', 'red', 'green', 'without', 'command', 'verify', 'evidence', 'losses'],
+    ...['changes', 'base', 'integrated', 'instructions', 'message', 'commit'],
+  ],
+  document: ['document', 'documents'],
+};
+
+/** A step that is repeated has a number behind its word. `null` of a step of another graph. */
+const stageOf = (name: string): Stage | null =>
+  STAGES.find((stage) => STEPS[stage].includes(/^[a-z]+/i.exec(name)?.[0] ?? '')) ?? null;
 
 export interface LaneBar {
   readonly x: number;
   readonly width: number;
   readonly kind: TimelineBar['kind'];
+  /** `null` of a wait for people, and of a step of one's own graph. */
+  readonly stage: Stage | null;
+  /** Inside the bar; empty where it has no room. */
+  readonly label: string;
+  /** In words, as the title of the bar. */
+  readonly title: string;
   /** Begun more than once. */
   readonly isRetry: boolean;
 }
@@ -26,27 +54,45 @@ export interface Lanes {
   readonly lanes: readonly Lane[];
   /** Where time without work was cut out, in the width of a lane. */
   readonly cuts: readonly number[];
+  /** What its bars are of, for the legend. */
+  readonly kinds: readonly (Stage | 'failed' | 'waiting')[];
 }
 
 /** A timeline as shapes. Pure. */
 export function timelineLanes({ rows, length }: TimelineView): Lanes {
   const work = rows.flatMap(({ bars }) => bars.filter(({ kind }) => kind !== 'waiting'));
   const axis = timelineAxis(work, length);
-  return {
-    lanes: rows.map((row) => laneOf(row, (ms) => axis.at(ms) * LANE)),
-    cuts: axis.cuts.map((cut) => cut * LANE),
-  };
+  const lanes = rows.map((row) => laneOf(row, (ms) => axis.at(ms) * LANE));
+  return { lanes, cuts: axis.cuts.map((cut) => cut * LANE), kinds: kindsIn(lanes) };
+}
+
+function kindsIn(lanes: readonly Lane[]): Lanes['kinds'] {
+  const bars = lanes.flatMap((lane) => lane.bars);
+  const drawn = new Set(
+    bars.map(({ kind, stage }) => (kind === 'failed' || kind === 'waiting' ? kind : stage)),
+  );
+  return ([...STAGES, 'failed', 'waiting'] as const).filter((kind) => drawn.has(kind));
 }
 
 function laneOf({ label, name, bars }: TimelineRow, at: (ms: number) => number): Lane {
   return {
     ...{ label, name },
-    bars: bars.map(({ kind, start, end, attempt }) => {
-      const width = Math.max(THINNEST, at(end) - at(start));
-      const x = Math.min(at(start), LANE - width);
-      return { x: roundToTenth(x), width: roundToTenth(width), kind, isRetry: attempt > 1 };
+    bars: bars.map((bar) => {
+      const width = Math.max(THINNEST, at(bar.end) - at(bar.start));
+      const x = Math.min(at(bar.start), LANE - width);
+      return { x: roundToTenth(x), width: roundToTenth(width), ...inWords(bar, width) };
     }),
     words: bars.map(formatBar),
+  };
+}
+
+function inWords(bar: TimelineBar, width: number): Omit<LaneBar, 'x' | 'width'> {
+  const { kind, name, start, end, attempt } = bar;
+  const stage = kind === 'waiting' ? null : stageOf(name);
+  const label = kind === 'waiting' ? formatDuration(end - start) : (stage ?? name);
+  return {
+    ...{ kind, stage, isRetry: attempt > 1, title: formatBar(bar) },
+    label: width < ROOMY ? '' : label,
   };
 }
 

@@ -32,9 +32,10 @@ const about: Route = {
   method: 'GET',
   path: '/api/me',
   access: 'read',
-  handle: async (_asked, { by, isReadOnly, drives, starting }) => {
+  handle: async (_asked, { place: { project }, by, isReadOnly, drives, starting }) => {
     const canDrive = !isReadOnly && drives !== undefined;
-    const view = { by, isReadOnly, canDrive, canStart: canDrive && starting !== undefined };
+    const canStart = canDrive && starting !== undefined;
+    const view = { by, isReadOnly, canDrive, canStart, project };
     return jsonResponse(await shownView(view));
   },
 };

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import {
   DevsError,
   type Gate,
@@ -83,6 +83,18 @@ export class RunsPlace {
   /** @throws DevsError `STATE_…`, `SCHEMA_TOO_NEW`, … where there is no state file, or none that can be read. */
   async read<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
     return this.#reader.use(work);
+  }
+
+  /**
+   * The name of the project: of the folder around `.devs`, or of a state file of one's own. `null` of a storage that is
+   * no folder.
+   */
+  get project(): string | null {
+    const { dir, file = STATE_FILE } = this.#at;
+    if (dir === undefined) return null;
+    if (file !== STATE_FILE) return file;
+    const folder = resolve(dir);
+    return basename(basename(folder) === '.devs' ? dirname(folder) : folder);
   }
 
   /** A file that is not there is not made. @throws DevsError as {@link read}. */

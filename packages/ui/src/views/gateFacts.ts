@@ -1,4 +1,5 @@
 import type { Gate, PipelineRunInfo } from '@devs/core';
+import type { LastComment } from '@devs/core/internal';
 
 /** A fact of a gate, with how good it is. */
 export interface Fact {
@@ -18,14 +19,40 @@ export interface GateFacts {
 
 type Tasks = readonly Pick<PipelineRunInfo['tasks'][number], 'taskId' | 'label' | 'name' | 'status'>[];
 
-/** Pure. @param tasks - Of the run: names of those that a gate is about. */
+/**
+ * Pure.
+ *
+ * @param tasks - Of the run: names of those that a gate is about.
+ * @param comments - Of the version before.
+ */
 export function gateFacts(
   gate: Pick<Gate, 'kind' | 'artifact' | 'message' | 'taskId'>,
   tasks: Tasks,
+  comments: readonly Pick<LastComment, 'since'>[] = [],
 ): GateFacts {
   const shown = (gate.artifact ?? {}) as Shown;
   const { asks, facts, size = null } = factsOf(gate, shown, tasks);
-  return { asks, facts: facts.slice(0, 4), size };
+  return { asks, facts: mostTelling([...commentsFact(comments), ...facts]), size };
+}
+
+/** Facts of a row. */
+const MOST = 4;
+
+/** Of too many, the first plain ones are left out. */
+function mostTelling(facts: readonly Fact[]): readonly Fact[] {
+  if (facts.length <= MOST) return facts;
+  const least = Math.max(
+    0,
+    facts.findIndex(({ tone }) => tone === 'plain'),
+  );
+  return mostTelling(facts.toSpliced(least, 1));
+}
+
+function commentsFact(comments: readonly Pick<LastComment, 'since'>[]): readonly Fact[] {
+  if (comments.length === 0) return [];
+  const answered = comments.filter(({ since }) => since === 'changed' || since === 'gone').length;
+  const words = `${answered} of ${numbered(comments.length, 'comment')} answered`;
+  return [answered === comments.length ? ok(words) : warning(words)];
 }
 
 /** The members of artifacts that are counted. */

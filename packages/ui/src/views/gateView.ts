@@ -1,9 +1,17 @@
-import { type ClosedGate, type Gate, type Principal, type Run, shownGate } from '@devs/core';
+import {
+  type ClosedGate,
+  type Gate,
+  type PipelineRunInfo,
+  type Principal,
+  type Run,
+  shownGate,
+} from '@devs/core';
 import type { LastComment, QuotableSection, ShownGate as ShownOf } from '@devs/core/internal';
 import { UiError } from '../http/errors.ts';
 import type { ReadableRun } from '../state/RunsPlace.ts';
 import { choiceButtons, type GateChoice, gateLabel } from './choices.ts';
 import { type EvidenceView, evidenceView } from './evidenceView.ts';
+import { type GateWork, gateWork } from './gateWork.ts';
 
 export interface GateView extends Omit<ShownOf, 'takes'> {
   readonly about: string;
@@ -13,6 +21,10 @@ export interface GateView extends Omit<ShownOf, 'takes'> {
   readonly choices: readonly GateChoice[];
   /** What a guard has seen; `null` at a gate that no guard has opened. */
   readonly evidence: EvidenceView | null;
+  /** The work behind a review; `null` at any other gate. */
+  readonly work: GateWork | null;
+  /** Of the run so far. */
+  readonly cost: PipelineRunInfo['cost'];
   /** The texts that comments can quote, but for those of code. */
   readonly places: readonly QuotableSection[];
   /** What was said of the version before, and what became of it. */
@@ -53,17 +65,19 @@ export async function gateView(run: ReadableRun, sessionId: string, by: Principa
   const isSame = (other: Gate): boolean =>
     other.kind === shown.kind && other.taskId === shown.taskId && other !== shown;
   const { takes: _, ...gate } = shownGate(shown);
+  const { title, cost, tasks } = await run.status();
   const before =
     past.findLast((each) => isSame(each) && each.openedAt < shown.openedAt && isNoDecision(each)) ?? null;
   return {
     ...gate,
     about: gateLabel(shown.kind).name,
-    title: (await run.status()).title,
+    ...{ title, cost },
     isOpen,
     choices: isOpen ? choiceButtons(shown) : [],
     places: await run.quotableSections(shown, { code: false }),
     lastComments: await run.lastComments(shown),
     evidence: evidenceView(shown),
+    work: shown.kind === 'review' ? gateWork(shown, { tasks, ...(await workOf(run)) }) : null,
     before: before && earlierDecision(before),
     versions: [...past, ...open].filter(isSame).map((each) => gateVersion(each, open.includes(each))),
     readBefore: (await run.lastViewed(shown, by))?.sessionId ?? null,
@@ -72,6 +86,8 @@ export async function gateView(run: ReadableRun, sessionId: string, by: Principa
     next: isOpen ? null : (open.find(isSame)?.sessionId ?? null),
   };
 }
+
+const workOf = async (run: ReadableRun) => ({ steps: await run.steps(), state: await run.state() });
 
 /** @throws UiError for a session the run does not have. */
 export async function gateNamed(run: ReadableRun, sessionId: string): Promise<Gate> {

@@ -1,4 +1,5 @@
 import type { Gate, PipelineRunInfo } from '@devs/core';
+import type { LastComment } from '@devs/core/internal';
 import type { Reader } from '../state/RunsPlace.ts';
 import { gateLabel } from './choices.ts';
 import { type GateFacts, gateFacts } from './gateFacts.ts';
@@ -86,8 +87,30 @@ export async function waitingView(reader: Reader, after?: string): Promise<Waiti
     ...(after !== undefined && { after }),
   });
   const statuses = await reader.list({ ids: gates.map(({ threadId }) => threadId) });
-  const lines = gates.map((gate, n) => waitingLine(gate, statuses[n] as PipelineRunInfo));
+  const lines: WaitingLine[] = [];
+  for (const [n, gate] of gates.entries()) {
+    lines.push(waitingLine(gate, statuses[n] as PipelineRunInfo, await commentsBefore(gate, reader)));
+  }
   return { gates: lines, total, running: await countDriven(reader), nextGates: next };
+}
+
+type Comments = readonly Pick<LastComment, 'since'>[];
+
+/** Gates that are asked again after comments. */
+const ASKED_AGAIN: ReadonlySet<string> = new Set(['design_approval', 'dag_approval', 'review']);
+
+/** What was found for as long as a reader is open: what was said before a gate was asked does not change. */
+const found = new WeakMap<Reader, Map<string, Comments>>();
+
+async function commentsBefore(gate: Gate, reader: Reader): Promise<Comments> {
+  if (!ASKED_AGAIN.has(gate.kind)) return [];
+  const known = found.get(reader) ?? new Map<string, Comments>();
+  found.set(reader, known);
+  const key = `${gate.sessionId} ${gate.artifactHash}`;
+  const comments =
+    known.get(key) ?? (await reader.view(gate.threadId, async (run) => run.lastComments(gate)));
+  known.set(key, comments);
+  return comments;
 }
 
 /** @throws DevsError `THREAD_NOT_FOUND` for an `after` that is no run. */
@@ -118,10 +141,21 @@ export function inboxGateLine({
   return { sessionId, threadId, kind, artifactHash, message, openedAt, about: gateLabel(kind).name };
 }
 
-function waitingLine(gate: Gate, { title, cost, tasks, budget }: PipelineRunInfo): WaitingLine {
+function waitingLine(
+  gate: Gate,
+  { title, cost, tasks, budget }: PipelineRunInfo,
+  comments: Comments,
+): WaitingLine {
   const limitUsd = budget.find(({ measure }) => measure === 'usd')?.limit ?? null;
   const progress = tasks.map((task) => progressOf(task, gate));
-  return { ...inboxGateLine(gate), ...gateFacts(gate, tasks), title, cost, limitUsd, tasks: progress };
+  return {
+    ...inboxGateLine(gate),
+    ...gateFacts(gate, tasks, comments),
+    title,
+    cost,
+    limitUsd,
+    tasks: progress,
+  };
 }
 
 const ENDED_BADLY: ReadonlySet<string> = new Set(['failed', 'blocked', 'dead_letter']);

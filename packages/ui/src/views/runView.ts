@@ -2,6 +2,7 @@ import type { ClosedGate, GraphState, PipelineRunInfo, Run } from '@devs/core';
 import type { ErrorView } from '../http/errors.ts';
 import type { ReadableRun } from '../state/RunsPlace.ts';
 import { gateLabel } from './choices.ts';
+import { type CommitLine, commitsView } from './commitsView.ts';
 import { type GateFacts, gateFacts } from './gateFacts.ts';
 import { type GateLine, inboxGateLine } from './inboxView.ts';
 import { type Stop, stopsOf } from './stopView.ts';
@@ -17,6 +18,8 @@ export interface RunView extends Omit<PipelineRunInfo, 'gates' | 'tasks'> {
   readonly gates: readonly (GateLine & GateFacts)[];
   /** Oldest first. */
   readonly past: readonly PastGateLine[];
+  /** Newest first. */
+  readonly commits: readonly CommitLine[];
   readonly spending: SpendingView;
   /** How the run can be stopped now. */
   readonly stops: readonly Stop[];
@@ -30,12 +33,19 @@ export interface ShownRunView extends RunView {
 
 export async function runView(run: ReadableRun): Promise<RunView> {
   const { gates, tasks, ...status } = await run.status();
+  const [past, steps] = [await run.closedGates(), await run.steps()];
   return {
     ...status,
-    tasks: planView(tasks, await run.state()),
-    gates: gates.map((gate) => ({ ...inboxGateLine(gate), ...gateFacts(gate, tasks) })),
-    past: (await run.closedGates()).map(pastGate),
-    spending: spendingView(await run.steps()),
+    tasks: planView(tasks, await run.state(), steps),
+    gates: await Promise.all(
+      gates.map(async (gate) => ({
+        ...inboxGateLine(gate),
+        ...gateFacts(gate, tasks, await run.lastComments(gate)),
+      })),
+    ),
+    past: past.map(pastGate),
+    commits: commitsView(tasks, gates, past),
+    spending: spendingView(steps),
     stops: stopsOf(status),
   };
 }
@@ -62,19 +72,36 @@ export interface PlannedTask extends Task {
   readonly dependsOn: readonly string[];
   /** Name of its epic. */
   readonly epic: string | null;
+  /** ISO 8601, UTC: when its last step ended; `null` before it is completed. */
+  readonly endedAt: string | null;
 }
+
+type Steps = Awaited<ReturnType<Run['steps']>>;
 
 /** The plan of a run; empty before there is one, and in a run of an own graph. */
 function planView(
   tasks: readonly PipelineRunInfo['tasks'][number][],
   state: GraphState | null,
+  steps: Steps,
 ): readonly PlannedTask[] {
   const records = new Map((state?.tasks ?? []).map((task) => [task.taskId, task]));
   const epics = new Map((state?.epics ?? []).map(({ epicId, name }) => [epicId, name]));
+  const ends = lastEnds(steps);
   return tasks.map((task) => {
     const { dependsOn = [], epicId = '' } = records.get(task.taskId) ?? {};
-    return { ...task, dependsOn, epic: epics.get(epicId) ?? null };
+    const endedAt = task.status === 'completed' ? (ends.get(task.taskId) ?? null) : null;
+    return { ...task, dependsOn, epic: epics.get(epicId) ?? null, endedAt };
   });
+}
+
+function lastEnds(steps: Steps): ReadonlyMap<string, string> {
+  const ends = new Map<string, string>();
+  for (const { taskId, finishedAt } of steps) {
+    if (taskId === null || finishedAt === null) continue;
+    const known = ends.get(taskId);
+    if (known === undefined || known < finishedAt) ends.set(taskId, finishedAt);
+  }
+  return ends;
 }
 
 /** What a part of a run has used. */
@@ -91,17 +118,14 @@ interface SpendingView {
   readonly tasks: readonly Spent[];
 }
 
-export function spendingView(steps: Awaited<ReturnType<Run['steps']>>): SpendingView {
+export function spendingView(steps: Steps): SpendingView {
   return {
     stages: [...sums(steps, ({ name }) => name)].sort(dearestFirst),
     tasks: sums(steps, ({ task }) => task ?? 'run'),
   };
 }
 
-function sums(
-  steps: Awaited<ReturnType<Run['steps']>>,
-  partOf: (step: Awaited<ReturnType<Run['steps']>>[number]) => string,
-): readonly Spent[] {
+function sums(steps: Steps, partOf: (step: Steps[number]) => string): readonly Spent[] {
   const parts = new Map<string, PipelineRunInfo['cost']>();
   for (const step of steps) {
     const before = parts.get(partOf(step));

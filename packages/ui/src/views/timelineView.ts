@@ -13,7 +13,7 @@ export interface TimelineBar {
 }
 
 export interface TimelineRow {
-  /** Such as `T4`; `run` for what is of no task, `people` for what was asked of them. */
+  /** Such as `T4`; `run` for what is of no task. */
   readonly label: string;
   readonly name: string;
   readonly bars: readonly TimelineBar[];
@@ -24,7 +24,7 @@ export interface TimelineView {
   readonly from: string;
   /** Milliseconds. */
   readonly length: number;
-  /** What is of no task, people, then the tasks in the order of the plan; rows without a bar are left out. */
+  /** What is of no task, then the tasks in the order of the plan; rows without a bar are left out. */
   readonly rows: readonly TimelineRow[];
 }
 
@@ -51,15 +51,11 @@ export function timelineView(parts: TimelineParts, now: number): TimelineView | 
   const from = spans.reduce((least, span) => Math.min(least, span.from), now);
   const to = spans.reduce((most, span) => Math.max(most, span.to), from);
   const rows = new Map<string, TimelineBar[]>();
-  for (const span of spans) {
+  for (const span of spans.toSorted((a, b) => a.from - b.from)) {
     const bar = { ...{ kind: span.kind, name: span.name, attempt: span.attempt }, start: span.from - from };
     rows.set(span.row, [...(rows.get(span.row) ?? []), { ...bar, end: span.to - from }]);
   }
-  const named = [
-    { label: 'run', name: '' },
-    { label: 'people', name: '' },
-    ...parts.tasks.map(({ label, name }) => ({ label, name })),
-  ];
+  const named = [{ label: 'run', name: '' }, ...parts.tasks.map(({ label, name }) => ({ label, name }))];
   return {
     from: new Date(from).toISOString(),
     length: to - from,
@@ -91,21 +87,27 @@ function stepSpan(
 }
 
 /** One that was taken back without an answer has no end that is known; what a policy answered waited for nobody. */
-function waits({ gates, past }: TimelineParts, now: number): readonly TimelineSpan[] {
+function waits({ gates, past, tasks }: TimelineParts, now: number): readonly TimelineSpan[] {
   const answered = past.flatMap((gate) =>
     gate.decidedAt === null || gate.principal?.startsWith('policy:')
       ? []
       : [{ ...gate, to: Date.parse(gate.decidedAt) }],
   );
-  return [...answered, ...gates.map((gate) => ({ ...gate, to: now }))].map(({ kind, openedAt, to }) => {
-    const from = Date.parse(openedAt);
+  return [...answered, ...gates.map((gate) => ({ ...gate, to: now }))].map(({ to, ...gate }) => {
+    const from = Date.parse(gate.openedAt);
     return {
-      row: 'people',
+      row: tasks.find(({ taskId }) => taskId === askedTask(gate))?.label ?? 'run',
       kind: 'waiting',
-      name: gateLabel(kind).name,
+      name: gateLabel(gate.kind).name,
       attempt: 1,
       from,
       to: Math.max(from, to),
     };
   });
+}
+
+/** The task that a gate is about; of several, the last. */
+function askedTask({ artifact, taskId }: Pick<Gate, 'artifact' | 'taskId'>): string {
+  const { taskIds = [] } = (artifact ?? {}) as { readonly taskIds?: readonly string[] };
+  return taskIds.at(-1) ?? taskId;
 }

@@ -37,11 +37,8 @@ export function makeImplementNode(ports: PipelinePorts) {
     const task = next.tasks.find(({ taskId }) => taskId === next.activeTaskId);
     if (task?.status !== 'in_progress' || update.pendingRecoveryNode === 'pivot_agent') return update;
 
-    const { tree, evidence, testFiles, green, losses, flaky, findings, message, ...turn } = await runTddTurn(
-      task,
-      next,
-      ports,
-    );
+    const { tree, evidence, testFiles, green, losses, flaky, findings, message, said, ...turn } =
+      await runTddTurn(task, next, ports);
     const thought = `Turn ${next.implementationTurns}`;
     const log = agentLog(next, { task, thought, ...turn }, ports.now());
     const status = turn.passed ? underWay() : 'failed';
@@ -61,6 +58,7 @@ export function makeImplementNode(ports: PipelinePorts) {
         ...(losses && { losses }),
         ...(findings && { findings }),
         ...(message !== undefined && { commitMessage: message }),
+        ...(said !== undefined && { reviewerSaid: said }),
       }),
     };
   };
@@ -116,7 +114,12 @@ interface TurnReport {
   readonly findings?: readonly string[];
   /** For the commit. */
   readonly message?: string;
+  /** The reviewer's words. */
+  readonly said?: string;
 }
+
+/** Characters of the reviewer's words that are kept. */
+const MOST_SAID = 2_000;
 
 /**
  * One turn of the TDD loop: the failing test on the tree without the code, the implementation, the documentation, the
@@ -169,6 +172,7 @@ async function reviewed(
   const mayBeOld = task.kind === 'behaviour-kept' || isRework(task, state);
   const evidence = review.evidence && (await turn.judgeEvidence(review.evidence, mayBeOld));
   const { findings, message } = turn;
+  const said = review.comments.trim().slice(0, MOST_SAID);
   return {
     passed: true,
     action: turn.action,
@@ -178,6 +182,7 @@ async function reviewed(
     ...(losses.length > 0 && { losses }),
     ...(findings.length > 0 && { findings }),
     ...(message !== '' && { message }),
+    ...(said !== '' && { said }),
   };
 }
 

@@ -82,7 +82,7 @@ describe('a timeline', () => {
     ...rest,
   });
 
-  test('has a row for each task that took time, one for people, and one for the run', () => {
+  test('has a row for the run and for each task that took time, each with its waits for people', () => {
     const view = timelineView(
       {
         tasks,
@@ -93,6 +93,10 @@ describe('a timeline', () => {
           gate(2_000, { decidedAt: new Date(5_000).toISOString(), principal: 'human:ada' }),
           gate(2_000, { decidedAt: new Date(5_000).toISOString(), principal: 'policy:auto' }),
           gate(3_000),
+          gate(1_000, {
+            ...{ taskId: 'r', kind: 'dag_approval', decidedAt: new Date(1_500).toISOString() },
+            principal: 'human:ada',
+          }),
         ],
       },
       12_000,
@@ -104,20 +108,19 @@ describe('a timeline', () => {
         {
           label: 'run',
           name: '',
-          bars: [{ kind: 'done', name: 'design', attempt: 1, start: 0, end: 1_000 }],
-        },
-        {
-          label: 'people',
-          name: '',
           bars: [
-            { kind: 'waiting', name: 'Code', attempt: 1, start: 1_000, end: 4_000 },
-            { kind: 'waiting', name: 'Code', attempt: 1, start: 9_000, end: 11_000 },
+            { kind: 'done', name: 'design', attempt: 1, start: 0, end: 1_000 },
+            { kind: 'waiting', name: 'Plan', attempt: 1, start: 0, end: 500 },
           ],
         },
         {
           label: 'T1',
           name: 'One',
-          bars: [{ kind: 'done', name: 'implement', attempt: 2, start: 4_000, end: 8_000 }],
+          bars: [
+            { kind: 'waiting', name: 'Code', attempt: 1, start: 1_000, end: 4_000 },
+            { kind: 'done', name: 'implement', attempt: 2, start: 4_000, end: 8_000 },
+            { kind: 'waiting', name: 'Code', attempt: 1, start: 9_000, end: 11_000 },
+          ],
         },
       ],
     });
