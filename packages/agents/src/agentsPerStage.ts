@@ -28,6 +28,7 @@ export function agentsPerStage(
     name: unique(all.map(({ name }) => name)),
     provenance: all.every(({ provenance }) => provenance === base.provenance) ? base.provenance : 'live',
     ...(fingerprint !== '' && { fingerprint }),
+    reports: all.flatMap(({ reports = [] }) => reports),
     research: (request, call) => by('research').research(request, call),
     design: (request, call) => by('design').design(request, call),
     distill: (request, call) => by('distill').distill(request, call),

@@ -1,9 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Gate, PipelineRunInfo } from '@devs/core';
 import { describe, expect } from 'vitest';
 import { callMain } from './support/callMain.ts';
-import { RUN_SUM, test } from './support/fixtures.ts';
+import { AGENTS, RUN_SUM, test } from './support/fixtures.ts';
 import { trusting } from './support/writeConfig.ts';
 
 const documentOf = <T>({ stdout }: { readonly stdout: string }): T => JSON.parse(stdout) as T;
@@ -19,11 +19,11 @@ describe('a budget on the command line', () => {
     const shown = await callMain(dir, ['show', 'sum']);
     expect(shown.stdout).toContain('The next call would exceed the budget (run: 3 of 3 calls).');
     expect(shown.stdout).toMatch(
-      /of +limit +used +reserved +next call\nrun +3 calls +3 calls +0 calls +1 call$/m,
+      /of +limit +used +reserved +next call\nrun +3 requests +3 requests +0 requests +1 request$/m,
     );
     expect(shown.stdout).toMatch(/^ {2}devs answer [0-9a-f]{8} --hash [0-9a-f]{12} --raise-calls 3$/m);
     expect((await callMain(dir, ['status', 'sum'])).stdout).toMatch(
-      /budget +3 calls of 3 calls, 0\.\d min of 120\.0 min/,
+      /budget +3 requests of 3 requests, 0\.\d min of 120\.0 min/,
     );
 
     expect(await callMain(dir, ['answer', 'sum', '--raise-usd', '5'])).toMatchObject({
@@ -39,7 +39,7 @@ describe('a budget on the command line', () => {
     const { budget } = documentOf<PipelineRunInfo>(await callMain(dir, ['status', 'sum', '--json']));
     expect(budget).toMatchObject([{ measure: 'calls', limit: 23 }, { measure: 'ms' }]);
     const log = await callMain(dir, ['log', 'sum']);
-    expect(log.stdout).toContain('limit reached: calls, 3 of 3');
+    expect(log.stdout).toContain('limit reached: requests, 3 of 3');
     expect(log.stdout).toContain('budget raised by');
   });
 
@@ -55,6 +55,24 @@ describe('a budget on the command line', () => {
     expect(gate).toMatchObject({ kind: 'budget', artifact: { limits: [{ measure: 'calls', limit: 1 }] } });
     const again = await callMain(dir, [...RUN_SUM, '--budget-calls', '9', ...trusting(dir)]);
     expect(again.stderr).toContain('the budget was ignored');
+  });
+
+  test('that an agent does not report is refused before anything is recorded or paid', async ({ dir }) => {
+    const [paid, program] = [join(dir, 'paid'), join(dir, 'silent.cjs')];
+    writeFileSync(program, `require('node:fs').writeFileSync(${JSON.stringify(paid)}, 'x');\n`);
+    const silent = `command:${process.execPath} ${program}`;
+    const words = [...RUN_SUM.filter((word) => word !== '--agents' && word !== AGENTS), '--agents', silent];
+    for (const [flag, what] of [
+      ['--budget-tokens', 'tokens'],
+      ['--budget-usd', 'US dollars'],
+    ] as const) {
+      const run = await callMain(dir, [...words, flag, '1000']);
+      expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+      expect(run.stderr).toContain(`CONFIG_INVALID: The limit in ${what} would never be reached`);
+      expect(run.stderr).toContain('--budget-calls');
+    }
+    expect(existsSync(paid)).toBe(false);
+    expect((await callMain(dir, ['status'])).stdout).toContain('There are no runs');
   });
 
   test.for([

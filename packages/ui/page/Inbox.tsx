@@ -14,7 +14,7 @@ import { Ago, FactWords, Lines, Status } from './parts.tsx';
 import { gateHref, inboxHref, olderRunsHref, runHref, waitingHref } from './place.ts';
 import { Clock } from './run/Now.tsx';
 import { me } from './state.ts';
-import { formatAgo, formatDollars, formatNumbered } from './words.ts';
+import { formatAgo, formatCost, formatDollars, formatNumbered } from './words.ts';
 
 export function Inbox({ view }: { readonly view: InboxView }) {
   return (
@@ -218,9 +218,6 @@ function Group({ gates }: { readonly gates: readonly WaitingLine[] }) {
     </section>
   );
 }
-
-const formatCost = ({ costUsd, unpriced }: RunLine['cost']): string =>
-  costUsd === 0 && unpriced > 0 ? 'no price known' : formatDollars(costUsd);
 
 /** Larger numbers of tasks are shown as words only. */
 const MOST_STEPS = 12;

@@ -13,7 +13,7 @@ import { Spending } from './run/Spending.tsx';
 import { StopRun } from './run/StopRun.tsx';
 import { Timeline } from './run/Timeline.tsx';
 import { useRewinding } from './run/useRewinding.ts';
-import { formatCount, formatDollars, formatMeasure, formatNumbered, humanizeName } from './words.ts';
+import { formatCost, formatCount, formatMeasure, formatNumbered, humanizeName } from './words.ts';
 
 export function RunScreen({ view }: { readonly view: ShownRunView }) {
   const { id, title, status } = view;
@@ -71,7 +71,7 @@ function Figures({ view }: { readonly view: RunView }) {
       <div>
         <dt>Cost</dt>
         <dd>
-          {formatDollars(cost.costUsd)}{' '}
+          {formatCost(cost)}{' '}
           {usd !== undefined && <span class="q3">of {formatMeasure('usd', usd.limit)}</span>}
         </dd>
         {cost.unpriced > 0 && <dd class="wait">{formatNumbered(cost.unpriced, 'call')} without a price</dd>}

@@ -32,6 +32,15 @@ export function formatSince(iso: string, now: number = Date.now()): string {
 
 export const formatDollars = (usd: number): string => `$${usd.toFixed(2)}`;
 
+/** What is not known is never shown as nothing. */
+export const formatCost = ({
+  costUsd,
+  unpriced,
+}: {
+  readonly costUsd: number;
+  readonly unpriced: number;
+}): string => (costUsd === 0 && unpriced > 0 ? 'unknown' : formatDollars(costUsd));
+
 export const shortHash = (hash: string): string => hash.slice(0, 8);
 
 /** `T4`, as people count tasks. */
@@ -76,7 +85,7 @@ const counted = (unit: string): MeasureOnPage => ({
 export const MEASURES: Readonly<Record<Sum['measure'], MeasureOnPage>> = {
   usd: { field: 'US dollars', perOne: 1, format: formatDollars },
   tokens: counted('tokens'),
-  calls: counted('calls'),
+  calls: counted('requests'),
   ms: { field: 'minutes of active time', perOne: 60_000, format: formatDuration },
 };
 

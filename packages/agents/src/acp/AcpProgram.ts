@@ -14,6 +14,8 @@ export interface AcpProgram extends CodingProgram {
   readonly settings?: (mode: AcpMode) => Readonly<Record<string, string>>;
   /** Set to false if the reported tokens are not those of the whole turn; they are then ignored. @defaultValue true */
   readonly countsTokens?: boolean;
+  /** Set to false if it reports no cost. A budget in dollars is then refused. @defaultValue true */
+  readonly countsCost?: boolean;
   /** The authentication method to choose, with the variable that it needs. */
   readonly auth?: { readonly method: string; readonly variable: string };
   /** The command for a login. */
@@ -52,6 +54,7 @@ export const ACP_PROGRAMS = {
     auth: { method: 'api-key', variable: 'CODEX_API_KEY' },
     install: 'npm install -g @agentclientprotocol/codex-acp',
     login: 'codex login',
+    countsCost: false,
   },
   gemini: {
     name: 'gemini',
@@ -69,6 +72,7 @@ export const ACP_PROGRAMS = {
     auth: { method: 'gemini-api-key', variable: 'GEMINI_API_KEY' },
     install: 'npm install -g @google/gemini-cli',
     login: 'gemini',
+    countsCost: false,
   },
   opencode: {
     name: 'opencode',

@@ -73,7 +73,7 @@ export class AcpTurn {
 
   /** What a prompt cost, and tells what all have. What a session says of money is over all its prompts. */
   usageOf(end: PromptEnd | null): CallUsage {
-    const cost = this.#cost === undefined ? {} : { costUsd: this.#cost - this.#costBefore };
+    const cost = this.#isCostKnown() ? { costUsd: (this.#cost ?? 0) - this.#costBefore } : {};
     this.#costBefore = this.#cost ?? this.#costBefore;
     const tokens = turnUsage(end);
     if (tokens.tokensIn !== undefined) {
@@ -179,8 +179,13 @@ export class AcpTurn {
   }
 
   #tellSpent(): void {
-    const cost = this.#cost === undefined ? {} : { costUsd: this.#cost - this.#costAtBegin };
+    const cost = this.#isCostKnown() ? { costUsd: (this.#cost ?? 0) - this.#costAtBegin } : {};
     this.#tell({ kind: 'usage', usage: { ...this.#spent, ...cost } });
+  }
+
+  /** A program reports 0 for a model without a known price. */
+  #isCostKnown(): boolean {
+    return this.#cost !== undefined && this.#cost !== 0;
   }
 
   #forgetOldest(): void {

@@ -75,6 +75,11 @@ class AcpTool implements CodingTool {
     return this.#installed.tool.name;
   }
 
+  get reports(): CodingTool['reports'] {
+    const { countsTokens = true, countsCost = true } = this.#installed.tool;
+    return { tokens: countsTokens, cost: countsCost };
+  }
+
   converse<Result>(asked: CodingStage, call: AgentCall, work: StageWork<Result>): Promise<Result> {
     const { dir, readOnly, stage } = asked;
     return this.#warm.use({ dir, readOnly }, call, (process, stop) => {

@@ -56,6 +56,8 @@ export type StageWork<Result> = (ask: AskTool, isContinued: boolean) => Promise<
 /** How an installed coding CLI is reached. */
 export interface CodingTool {
   readonly name: string;
+  /** Which figures of its calls it reports; `undefined` where that is not known. */
+  readonly reports: { readonly tokens: boolean; readonly cost: boolean } | undefined;
   /**
    * Does one stage: `work` asks as often as it has to. What it says it cost is reported, also when it failed.
    *

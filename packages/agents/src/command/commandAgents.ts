@@ -95,6 +95,11 @@ class CommandLine implements CodingTool {
     return this.#installed.tool.name;
   }
 
+  /** Without a reader, all that it prints is its answer. */
+  get reports(): CodingTool['reports'] {
+    return this.#installed.tool.read === undefined ? { tokens: false, cost: false } : undefined;
+  }
+
   /** A call knows nothing of the one before: what was said is said again. */
   converse<Result>({ dir }: CodingStage, call: AgentCall, work: StageWork<Result>): Promise<Result> {
     const before: string[] = [];

@@ -26,9 +26,14 @@ export interface StageWorker {
   answer<Answer>(question: StageQuestion<Answer>, call: AgentCall): Promise<Answer>;
 }
 
+/** What a worker says of the cost of its calls; `undefined` where that is not known. */
+interface WorkerReports {
+  readonly reports?: Omit<NonNullable<StageAgents['reports']>[number], 'name'> | undefined;
+}
+
 /** Who works, and by which prompts. */
 interface LiveIdentity {
-  readonly workers: Iterable<{ readonly name: string }>;
+  readonly workers: Iterable<Pick<NonNullable<StageAgents['reports']>[number], 'name'> & WorkerReports>;
   readonly prompts: { readonly version: PromptVersion; readonly sha256: string };
 }
 
@@ -73,7 +78,9 @@ Hand in the answer with submit_answer.
 function liveIdentity({
   workers,
   prompts: { version, sha256 },
-}: LiveIdentity): Pick<StageAgents, 'name'> & { readonly fingerprint: string } {
-  const names = new Set([...workers].map(({ name }) => name));
-  return { name: [...names].join(' + '), fingerprint: `prompts ${version} ${sha256.slice(0, 12)}` };
+}: LiveIdentity): Required<Pick<StageAgents, 'name' | 'fingerprint' | 'reports'>> {
+  const all = new Map([...workers].map((worker) => [worker.name, worker.reports]));
+  const reports = [...all].flatMap(([name, told]) => (told === undefined ? [] : [{ name, ...told }]));
+  const fingerprint = `prompts ${version} ${sha256.slice(0, 12)}`;
+  return { name: [...all.keys()].join(' + '), fingerprint, reports };
 }

@@ -71,7 +71,11 @@ export async function modelAgents(options: ModelAgentsOptions): Promise<StageAge
   for (const source of new Set(sources.values())) loaded.set(source, await loadChatModel(source, settings));
   const models = new Map([...sources].map(([stage, source]) => [stage, loaded.get(source) as NamedModel]));
   const worker = new ModelWorker(models, prompts, conversationLimits(options));
-  const agents = liveAgents(worker, { workers: models.values(), prompts });
+  const workers = [...models.values()].map(({ name }) => ({
+    name,
+    reports: { tokens: true, cost: { model: name } },
+  }));
+  const agents = liveAgents(worker, { workers, prompts });
   const answer = submitDesign(prompts.version);
   return {
     ...agents,

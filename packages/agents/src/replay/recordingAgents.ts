@@ -44,6 +44,7 @@ export function recordingAgents(inner: StageAgents, file: string): StageAgents {
     name: inner.name,
     provenance: inner.provenance,
     ...(inner.fingerprint !== undefined && { fingerprint: inner.fingerprint }),
+    ...(inner.reports !== undefined && { reports: inner.reports }),
     research: tape.recorded(
       (request) => stageKey('research', request.attempt),
       (request, call) => inner.research(request, call),

@@ -208,7 +208,9 @@ describe('an agent that misbehaves', () => {
   test('is not believed where its tokens are known to be others', async () => {
     const { call, reports } = callWith();
     const program = bench.program('work', { countsTokens: false });
-    await (await bench.acp(program)).implement(bench.request(), call);
+    const agents = await bench.acp(program);
+    expect(agents.reports).toEqual([{ name: 'agent', tokens: false, cost: true }]);
+    await agents.implement(bench.request(), call);
     expect(reports).toEqual([{ costUsd: 0.25 }]);
   });
 

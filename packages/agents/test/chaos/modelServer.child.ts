@@ -25,7 +25,7 @@ const ownGraphAnswers: Readonly<Record<string, (text: string) => string>> = {
 /** The stages the fake agents are asked for here. */
 type AskedStage = Exclude<
   keyof StageAgents,
-  'name' | 'provenance' | 'fingerprint' | 'pivot' | 'answer' | 'close'
+  'name' | 'provenance' | 'fingerprint' | 'reports' | 'pivot' | 'answer' | 'close'
 >;
 
 async function answerTo(what: string, body: never, idempotencyKey: string): Promise<unknown> {

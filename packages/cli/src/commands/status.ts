@@ -5,6 +5,7 @@ import { type LabelFlags, labelFilterOf, withLabelFlags } from '../flags/labelFl
 import { hasRuns, withView } from '../project/openProject.ts';
 import { examples, type Session, type Start } from '../project/Session.ts';
 import { nextCommands } from '../render/nextCommands.ts';
+import { spendingLines, spentByStage } from '../render/renderSpending.ts';
 import { renderStatus, runRow, runTable } from '../render/renderStatus.ts';
 import type { Line } from '../terminal/Line.ts';
 
@@ -98,8 +99,12 @@ function nextHints(
 }
 
 async function showRun(id: string, session: Session): Promise<ExitCode> {
-  const status = await withView(session, async (devs) => (await devs.run(id)).status());
-  session.out.result(shownRun(status), renderStatus(status, session.devs));
+  const [status, steps] = await withView(session, (devs) =>
+    devs.view(id, async (run) => [await run.status(), await run.steps()] as const),
+  );
+  const spent = spentByStage(steps);
+  const spending = spendingLines(spent);
+  session.out.result({ ...shownRun(status), spent }, renderStatus(status, session.devs, { spending }));
   return EXIT.ok;
 }
 

@@ -176,7 +176,14 @@ const REDRAW_MS = 1_000;
 /** Where no line can be drawn again, one is printed when there was none for so long. */
 const SILENCE_MS = 30_000;
 
-const NO_COST: PipelineRunInfo['cost'] = { tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0, unpriced: 0 };
+const NO_COST: PipelineRunInfo['cost'] = {
+  tokensIn: 0,
+  tokensOut: 0,
+  costUsd: 0,
+  calls: 0,
+  requests: 0,
+  unpriced: 0,
+};
 
 const STARTING: LiveStatus = { node: 'starting', taskId: null, turn: 0, depth: null, cost: NO_COST };
 

@@ -17,12 +17,16 @@ export function passedBudgetLines({ node, step, limits }: PassedBudget): readonl
   ];
 }
 
-/** `$1.20 of $5.00, 14 of 60 calls`; `none` without a limit. */
-export function formatBudget(uses: readonly PipelineRunInfo['budget'][number][]): string {
-  const words = uses.map(
-    ({ measure, limit, spent, reserved }) =>
-      `${formatAmount(measure, spent + reserved)} of ${formatAmount(measure, limit)}`,
-  );
+/** `$1.20 of $5.00, 14 requests of 60 requests`; `none` without a limit. Of money that is not known in full, what is known. */
+export function formatBudget(
+  uses: readonly PipelineRunInfo['budget'][number][],
+  { unpriced, costUsd }: Pick<PipelineRunInfo['cost'], 'unpriced' | 'costUsd'>,
+): string {
+  const words = uses.map(({ measure, limit, spent, reserved }) => {
+    const used = formatAmount(measure, spent + reserved);
+    const known = measure !== 'usd' || unpriced === 0 ? used : costUsd === 0 ? 'unknown' : `at least ${used}`;
+    return `${known} of ${formatAmount(measure, limit)}`;
+  });
   return words.length === 0 ? 'none' : words.join(', ');
 }
 
@@ -38,7 +42,7 @@ function formatAmount(measure: PipelineRunInfo['budget'][number]['measure'], amo
   }
 }
 
-export const formatCalls = (calls: number): string => formatAmount('calls', calls);
+export const formatCalls = (calls: number): string => `${calls} ${calls === 1 ? 'call' : 'calls'}`;
 
 /** What was spent is never shown as nothing. */
 export function formatUsd(amount: number): string {

@@ -54,7 +54,7 @@ export const runRow = (run: PipelineRunInfo): StatusRow => ({
     run.id,
     formatStatus(run),
     doneOf(run.tasks),
-    isNoCost(run.cost) ? '-' : formatUsd(run.cost.costUsd),
+    isNoCost(run.cost) && run.cost.unpriced === 0 ? '-' : formatMoney(run.cost),
     run.title,
   ],
   style: statusStyle(run),
@@ -71,7 +71,7 @@ export function runTable(runs: readonly StatusRow[]): readonly Line[] {
 export function renderStatus(
   run: PipelineRunInfo,
   devs: Session['devs'],
-  now: number = Date.now(),
+  { spending = [], now = Date.now() }: { readonly spending?: readonly Line[]; readonly now?: number } = {},
 ): readonly Line[] {
   const { id, title, reason, workspace, tasks, gates, degraded } = run;
   const facts = [
@@ -83,7 +83,7 @@ export function renderStatus(
     ['folder', workspace ?? '-'],
     ['cost', formatCost(run.cost)],
     ...(run.review === null ? [] : [['review', formatReview(run.review)]]),
-    ...(run.budget.length === 0 ? [] : [['budget', formatBudget(run.budget)]]),
+    ...(run.budget.length === 0 ? [] : [['budget', formatBudget(run.budget, run.cost)]]),
     ...rewindRow(run.rewinds),
     ['updated', run.updatedAt],
     ...(degraded ? [['journal', 'incomplete: entries were lost, the state is intact']] : []),
@@ -95,6 +95,7 @@ export function renderStatus(
       'tasks',
       columns(tasks.map(taskRow)).map((text, at) => styled(statusStyle(tasks[at]), text)),
     ),
+    ...section('spent', spending),
     ...section('gates', columns(gates.map(gateLine))),
     ...nextCommands(run, devs).map(indentLine),
   ];
@@ -108,10 +109,20 @@ export function formatAgents(agents: PipelineRunInfo['agents']): string {
 }
 
 export function formatCost(cost: PipelineRunInfo['cost']): string {
-  const { calls, tokensIn, tokensOut, costUsd, unpriced } = cost;
+  const { calls, requests, tokensIn, tokensOut, unpriced } = cost;
   const unknown = unpriced === 0 ? '' : `; cost unknown for ${formatCalls(unpriced)}`;
   if (isNoCost(cost)) return `none reported${unknown}`;
-  return `${formatCalls(calls)}, ${tokensIn} tokens in, ${tokensOut} out, ${formatUsd(costUsd)}${unknown}`;
+  const made = requests > calls ? `${formatCalls(calls)}, ${requests} requests` : formatCalls(calls);
+  return `${made}, ${tokensIn} tokens in, ${tokensOut} out, ${formatMoney(cost)}${unknown}`;
+}
+
+/** What is not known is never shown as nothing. */
+export function formatMoney({
+  costUsd,
+  unpriced,
+}: Pick<PipelineRunInfo['cost'], 'costUsd' | 'unpriced'>): string {
+  if (unpriced === 0) return formatUsd(costUsd);
+  return costUsd === 0 ? 'unknown' : `at least ${formatUsd(costUsd)}`;
 }
 
 /** A call that failed, or runs again, has cost something before any has ended. */

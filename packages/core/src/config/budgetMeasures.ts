@@ -4,7 +4,7 @@ export interface BudgetLimits {
   readonly usd?: number;
   /** Input and output tokens together. */
   readonly tokens?: number;
-  /** Number of calls. A call that threw and was repeated counts twice. */
+  /** Number of requests to models; a call that reports none counts as one, and twice if it threw and was repeated. */
   readonly calls?: number;
   /** Active time in milliseconds. Time spent waiting for people does not count. */
   readonly ms?: number;
@@ -60,12 +60,12 @@ export const BUDGET_MEASURES: Readonly<Record<BudgetMeasure, BudgetMeasureForm>>
   },
   calls: {
     kind: 'count',
-    unit: 'calls',
-    one: 'call',
+    unit: 'requests',
+    one: 'request',
     flag: 'calls',
-    words: 'calls',
-    member: 'Agent calls.',
-    help: { limit: 'ask a person after this many agent calls', raise: 'add this many calls' },
+    words: 'requests',
+    member: 'Requests of agents to models.',
+    help: { limit: 'ask a person after this many requests to models', raise: 'add this many requests' },
     countsAbove: true,
   },
   ms: {

@@ -13,6 +13,8 @@ export interface CallUsage {
   /** Part of `tokensIn` that the provider read from its cache. */
   readonly tokensCached?: number;
   readonly costUsd?: number;
+  /** Requests to models that this report is about. @defaultValue 1 */
+  readonly requests?: number;
   /** The provider's name of the model; a prefix `openai:` and a date are allowed. */
   readonly model?: string;
 }

@@ -353,6 +353,15 @@ export interface StageAgents {
   readonly provenance: Provenance;
   /** Other settings that shape their answers, such as the hash of their prompts. Recorded; a change emits an event. */
   readonly fingerprint?: string;
+  /**
+   * What each of the agents reports of its calls: tokens; their cost, or the model whose price counts. A budget for what one does
+   * not report is refused at the start. @defaultValue unknown, which is not refused
+   */
+  readonly reports?: readonly {
+    readonly name: string;
+    readonly tokens: boolean;
+    readonly cost: boolean | { readonly model: string };
+  }[];
   research(request: ResearchRequest, call: AgentCall): Promise<DocumentsResult>;
   design(request: DesignRequest, call: AgentCall): Promise<DocumentsResult>;
   distill(request: DistillRequest, call: AgentCall): Promise<PlanResult>;

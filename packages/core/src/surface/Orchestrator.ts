@@ -11,6 +11,7 @@ import {
 } from '../brief/brief.ts';
 import { validLimits } from '../config/limits.ts';
 import { orchestratorConfigOf } from '../config/orchestratorConfig.ts';
+import { type PriceTable, pricesOf } from '../config/prices.ts';
 import type { Backup } from '../db/backup.ts';
 import { lawOf } from '../engine/execution/lawOf.ts';
 import type { ClosedGate, Gate } from '../engine/gates/Gate.ts';
@@ -22,6 +23,7 @@ import type { PipelinePorts, ReviewScope, StageAgents, Workspace } from '../orch
 import type { DoctorReport } from '../state/doctor/doctor.ts';
 import type { Policies, Thread } from '../state/threads/threadRecords.ts';
 import { hashOf, sha256Hex } from '../values/canonicalJson.ts';
+import { assertCountable } from './assertCountable.ts';
 import { tellGates } from './gatesOfRun.ts';
 import { homeOf } from './home/homeOf.ts';
 import {
@@ -70,11 +72,15 @@ export class Orchestrator {
   readonly #pipeline: PipelinePorts | null;
   readonly #now: () => number;
   readonly #hush: () => void;
+  readonly #budget: OrchestratorOptions['budget'];
+  readonly #prices: PriceTable;
 
   private constructor(options: OrchestratorOptions) {
     const { events = new EventBus(), newId = randomUUID, secrets = {}, onGate } = options;
     const now = options.now ?? options.runs?.now ?? Date.now;
     validLimits(options.limits);
+    this.#budget = options.budget;
+    this.#prices = pricesOf(options.prices);
     this.events = events;
     this.#now = now;
     this.#pipeline = pipelineOf(options, now);
@@ -111,7 +117,8 @@ export class Orchestrator {
    * @throws TypeError for an empty brief, unusable documents or labels, or small work with more than a brief.
    * @throws RangeError for an id that cannot name a folder.
    * @throws DevsError `THREAD_EXISTS` if the id belongs to a run of another brief, other documents or another plan;
-   *   `DAG_INVALID` for a plan that cannot become tasks; `WORKSPACE_FAILED` for an unusable repository.
+   *   `DAG_INVALID` for a plan that cannot become tasks; `WORKSPACE_FAILED` for an unusable repository;
+   *   `CONFIG_INVALID` for a budget that an agent does not report.
    */
   async start(asked: StartOptions): Promise<Run> {
     const brief = parseBrief(startOptionsOf(asked).brief);
@@ -122,7 +129,10 @@ export class Orchestrator {
     const known = await this.#home.find(runId);
     const started = { ...options, brief: asked.brief };
     assertSameStart(known, brief, given, started);
-    if (known === null) await this.#pipeline?.workspace.assertUsable?.();
+    if (known === null) {
+      assertCountable(options.budget ?? this.#budget, this.#pipeline?.agents.reports, this.#prices);
+      await this.#pipeline?.workspace.assertUsable?.();
+    }
     const { initialState } = await graphWork();
     const admission = {
       threadId: runId,

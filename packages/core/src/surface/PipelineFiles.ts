@@ -45,6 +45,7 @@ import type { DoctorReport } from '../state/doctor/doctor.ts';
 import type { HitlSession } from '../state/gates/hitlSession.ts';
 import { NullRunStore } from '../state/NullRunStore.ts';
 import type { Thread, ThreadStatus } from '../state/threads/threadRecords.ts';
+import { assertCountableOf } from './assertCountable.ts';
 import { commentedGates } from './gatesOfRun.ts';
 import type { PipelineApp } from './PipelineApp.ts';
 import { finishRewind } from './rewind/rewindRun.ts';
@@ -109,7 +110,10 @@ export async function driveRun(
   const { store } = app;
   const goal = pipelineGoal({ ...(until && { until }), ...(only && { only }), ...(epic && { epic }) });
   assertAgents(id, given);
-  if (pipeline !== null) tellChangedAgents(id, pipeline.agents, store);
+  if (pipeline !== null) {
+    assertCountableOf(id, pipeline.agents, store);
+    tellChangedAgents(id, pipeline.agents, store);
+  }
   const engine = await app.engine();
   await finishRewindOfEnded(id, given);
   const result = await whileAgentsAreKept(given, () =>

@@ -264,11 +264,12 @@ export function stepView(step: StepSummary): StepView {
 }
 
 /** As a run's cost counts it: what is only recorded costs nothing. */
-function costOf({ kind, state, usage }: StepSummary): RunCost {
+function costOf({ kind, state, usage, requests }: StepSummary): RunCost {
   const { tokensIn, tokensOut, costUsd, unpriced = 0 } = usage;
   const isCounted = kind === 'call' && state === 'done';
   const isReported = [tokensIn, tokensOut, costUsd].some((figure) => figure !== undefined);
   return {
+    requests: kind === 'call' ? requests : 0,
     tokensIn: tokensIn ?? 0,
     tokensOut: tokensOut ?? 0,
     costUsd: costUsd ?? 0,

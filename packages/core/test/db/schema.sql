@@ -25,21 +25,24 @@ END;
 CREATE TRIGGER step_spending_update AFTER UPDATE OF state ON agent_steps
 WHEN NEW.kind = 'call' AND NEW.state <> 'intent'
 BEGIN
-  INSERT INTO step_spending (thread_id, turn, task_id, calls, tokens_in, tokens_out, usd, reported, unpriced,
-                             largest_usd, largest_tokens)
+  INSERT INTO step_spending (thread_id, turn, task_id, calls, requests, tokens_in, tokens_out, usd, reported, unpriced,
+                             largest_usd, largest_tokens, largest_requests)
   SELECT NEW.thread_id, NEW.turn, scope.task_id,
          NEW.failures - iif(OLD.kind = 'call', OLD.failures, 0) + (NEW.state = 'done'),
+         NEW.requests - iif(OLD.kind = 'call', OLD.requests, 0),
          coalesce(NEW.tokens_in, 0) - coalesce(OLD.tokens_in, 0),
          coalesce(NEW.tokens_out, 0) - coalesce(OLD.tokens_out, 0),
          coalesce(coalesce(NEW.cost_usd, 0.0) - coalesce(OLD.cost_usd, 0.0), 0.0),
          NEW.state = 'done' AND coalesce(NEW.tokens_in, NEW.tokens_out, NEW.cost_usd) IS NOT NULL,
          NEW.state = 'done' AND (NEW.cost_usd IS NULL OR NEW.unpriced > 0),
          iif(NEW.state = 'done', coalesce(NEW.cost_usd, 0.0), 0.0),
-         iif(NEW.state = 'done', coalesce(NEW.tokens_in, 0) + coalesce(NEW.tokens_out, 0), 0)
+         iif(NEW.state = 'done', coalesce(NEW.tokens_in, 0) + coalesce(NEW.tokens_out, 0), 0),
+         iif(NEW.state = 'done', max(NEW.requests, 1), 1)
   FROM (SELECT '' AS task_id UNION ALL SELECT NEW.task_id WHERE NEW.task_id <> '') AS scope
   WHERE true
   ON CONFLICT (thread_id, turn, task_id) DO UPDATE SET
     calls = calls + excluded.calls,
+    requests = requests + excluded.requests,
     tokens_in = tokens_in + excluded.tokens_in,
     tokens_out = tokens_out + excluded.tokens_out,
     usd_rest = coalesce(usd_rest + iif(abs(usd) >= abs(excluded.usd),
@@ -49,7 +52,8 @@ BEGIN
     reported = reported + excluded.reported,
     unpriced = unpriced + excluded.unpriced,
     largest_usd = max(largest_usd, excluded.largest_usd),
-    largest_tokens = max(largest_tokens, excluded.largest_tokens);
+    largest_tokens = max(largest_tokens, excluded.largest_tokens),
+    largest_requests = max(largest_requests, excluded.largest_requests);
 END;
 
 CREATE TABLE "agent_steps" (
@@ -72,7 +76,7 @@ CREATE TABLE "agent_steps" (
   reserved_usd    REAL    NOT NULL DEFAULT 0,            -- while it is an intent
   reserved_tokens INTEGER NOT NULL DEFAULT 0,
   started_at  INTEGER NOT NULL,                          -- ms since the Unix epoch, UTC
-  finished_at INTEGER, codec TEXT, turn INTEGER NOT NULL DEFAULT 1, seal INTEGER,
+  finished_at INTEGER, codec TEXT, turn INTEGER NOT NULL DEFAULT 1, seal INTEGER, requests INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (thread_id, lg_task_id, name)
 ) STRICT, WITHOUT ROWID;
 
@@ -366,7 +370,7 @@ CREATE TABLE step_spending (
   reported       INTEGER NOT NULL,                       -- steps that are done and said what they cost
   unpriced       INTEGER NOT NULL,                       -- steps that are done and whose cost is unknown, or a part of it
   largest_usd    REAL    NOT NULL,                       -- of a step that is done
-  largest_tokens INTEGER NOT NULL,
+  largest_tokens INTEGER NOT NULL, requests INTEGER NOT NULL DEFAULT 0, largest_requests INTEGER NOT NULL DEFAULT 1,
   PRIMARY KEY (thread_id, turn, task_id)
 ) STRICT, WITHOUT ROWID;
 

@@ -73,6 +73,7 @@ describe('the counters of a budget', { timeout: 120_000 }, () => {
       tokensOut: 3 * CALLS,
       costUsd: 0.25 * CALLS,
       calls: CALLS,
+      requests: CALLS,
       unpriced: 0,
     });
     expect(steps.spendingBefore({ threadId: 'run', lgTaskId: '', name: '' }, null)).toMatchObject({

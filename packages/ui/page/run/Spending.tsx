@@ -1,5 +1,5 @@
 import type { RunView, Spent } from '../../src/views/runView.ts';
-import { formatCount, formatDollars, formatMeasure } from '../words.ts';
+import { formatCost, formatCount, formatMeasure } from '../words.ts';
 
 /** What the run has used: in all, against its budget, by stage and by task. */
 export function Spending({ run: { cost, budget, spending } }: { readonly run: RunView }) {
@@ -50,7 +50,7 @@ function Table({
       <thead>
         <tr>
           <th scope="col">of</th>
-          <th scope="col">calls</th>
+          <th scope="col">requests</th>
           <th scope="col">in</th>
           <th scope="col">out</th>
           <th scope="col">cost</th>
@@ -68,15 +68,15 @@ function Table({
   );
 }
 
-function SpendingRow({ name, cost: { calls, tokensIn, tokensOut, costUsd, unpriced } }: Spent) {
+function SpendingRow({ name, cost: { requests, tokensIn, tokensOut, costUsd, unpriced } }: Spent) {
   return (
     <tr>
       <th scope="row">{name}</th>
-      <td>{calls}</td>
+      <td>{requests}</td>
       <td>{formatCount(tokensIn)}</td>
       <td>{formatCount(tokensOut)}</td>
       <td>
-        {formatDollars(costUsd)}
+        {formatCost({ costUsd, unpriced })}
         {unpriced > 0 && <span class="wait"> and {unpriced} without a price</span>}
       </td>
     </tr>

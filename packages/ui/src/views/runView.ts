@@ -120,7 +120,8 @@ interface SpendingView {
 
 export function spendingView(steps: Steps): SpendingView {
   return {
-    stages: [...sums(steps, ({ name }) => name)].sort(dearestFirst),
+    // The step of a person's question is named by it.
+    stages: [...sums(steps, ({ name, node }) => (node === 'ask' ? node : name))].sort(dearestFirst),
     tasks: sums(steps, ({ task }) => task ?? 'run'),
   };
 }
@@ -139,6 +140,7 @@ const addCosts = (a: PipelineRunInfo['cost'], b: PipelineRunInfo['cost']): Pipel
   tokensOut: a.tokensOut + b.tokensOut,
   costUsd: a.costUsd + b.costUsd,
   calls: a.calls + b.calls,
+  requests: a.requests + b.requests,
   unpriced: a.unpriced + b.unpriced,
 });
 

@@ -121,6 +121,16 @@ describe('what a turn cost', () => {
     expect(told.at(-1)).toEqual({ kind: 'usage', usage: { tokensIn: 16, tokensOut: 7, costUsd: 0.75 } });
   });
 
+  test('a session of no dollars has no known price', () => {
+    const { turn, told } = turnIn();
+    turn.hear({ sessionUpdate: 'usage_update', cost: { amount: 0, currency: 'USD' } });
+    expect(turn.usageOf(null)).toEqual({});
+    expect(told).toEqual([{ kind: 'usage', usage: {} }]);
+    turn.hear({ sessionUpdate: 'usage_update', cost: { amount: 0.5, currency: 'USD' } });
+    expect(turn.usageOf(null)).toEqual({ costUsd: 0.5 });
+    expect(turn.usageOf(null)).toEqual({ costUsd: 0 });
+  });
+
   test('an agent that says nothing costs nothing that is known, and an amount that is none is not 0', () => {
     const { turn } = turnIn();
     expect(turn.usageOf(null)).toEqual({});

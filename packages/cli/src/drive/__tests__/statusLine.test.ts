@@ -10,7 +10,7 @@ const STATUS: LiveStatus = {
   taskId: 'csv:3',
   turn: 2,
   depth: { current: 4, limit: 25, warningAt: 20 },
-  cost: { tokensIn: 12_000, tokensOut: 345, costUsd: 0.42, calls: 7, unpriced: 0 },
+  cost: { tokensIn: 12_000, tokensOut: 345, costUsd: 0.42, calls: 7, requests: 7, unpriced: 0 },
 };
 
 function terminal(options: { readonly isTTY?: boolean; readonly json?: boolean; readonly columns?: number }) {
@@ -67,7 +67,7 @@ describe('statusLine', () => {
   });
 
   it('leaves out what is nothing yet', () => {
-    const cost = { tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0, unpriced: 0 };
+    const cost = { tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0, requests: 0, unpriced: 0 };
     const research = { ...STATUS, node: 'research', taskId: null, turn: 0, cost };
     expect(statusLine(research, 900)).toBe('research  total 0:00');
   });

@@ -50,7 +50,7 @@ const gate = (kind: HitlSessionKind, artifact: unknown = { documents: [] }): Gat
   openedAt: '2026-01-02T03:04:05.000Z',
 });
 
-const cost = { tokensIn: 10, tokensOut: 5, costUsd: 0.5, calls: 2, unpriced: 0 };
+const cost = { tokensIn: 10, tokensOut: 5, costUsd: 0.5, calls: 2, requests: 2, unpriced: 0 };
 
 const status: PipelineRunInfo = {
   id: 'csv',
@@ -360,11 +360,14 @@ describe('what a run cost', () => {
   it.each([
     [{}, '2 calls, 10 tokens in, 5 out, $0.50'],
     [{ costUsd: 0.0042 }, '2 calls, 10 tokens in, 5 out, $0.0042'],
-    [{ calls: 1 }, '1 call, 10 tokens in, 5 out, $0.50'],
-    [{ calls: 0 }, '0 calls, 10 tokens in, 5 out, $0.50'],
+    [{ calls: 1, requests: 1 }, '1 call, 10 tokens in, 5 out, $0.50'],
+    [{ calls: 0, requests: 0 }, '0 calls, 10 tokens in, 5 out, $0.50'],
     [{ costUsd: 1e-7 }, '2 calls, 10 tokens in, 5 out, less than $0.0001'],
+    [{ requests: 41 }, '2 calls, 41 requests, 10 tokens in, 5 out, $0.50'],
+    [{ unpriced: 1 }, '2 calls, 10 tokens in, 5 out, at least $0.50; cost unknown for 1 call'],
+    [{ unpriced: 2, costUsd: 0 }, '2 calls, 10 tokens in, 5 out, unknown; cost unknown for 2 calls'],
     [
-      { calls: 0, tokensIn: 0, tokensOut: 0, costUsd: 0, unpriced: 3 },
+      { calls: 0, requests: 3, tokensIn: 0, tokensOut: 0, costUsd: 0, unpriced: 3 },
       'none reported; cost unknown for 3 calls',
     ],
   ])('is never said to be less than --json says: %j', (changes, words) => {
@@ -376,8 +379,12 @@ describe('what a run cost', () => {
     expect(textOf(runTable([runRow({ ...status, cost: { ...cost, calls: 0, costUsd: 0 } })]))).toContain(
       '  $0.00  ',
     );
-    const none = { calls: 0, tokensIn: 0, tokensOut: 0, costUsd: 0, unpriced: 0 };
+    const blind = { ...cost, costUsd: 0, unpriced: 2 };
+    expect(textOf(runTable([runRow({ ...status, cost: blind })]))).toContain('  unknown  ');
+    const none = { calls: 0, requests: 0, tokensIn: 0, tokensOut: 0, costUsd: 0, unpriced: 0 };
     expect(textOf(runTable([runRow({ ...status, cost: none })]))).toContain('  -  ');
+    const silent = { ...none, requests: 3, unpriced: 3 };
+    expect(textOf(runTable([runRow({ ...status, cost: silent })]))).toContain('  unknown  ');
   });
 });
 

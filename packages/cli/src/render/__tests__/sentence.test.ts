@@ -120,8 +120,8 @@ const EXAMPLES: Examples = {
     'state updated by human:ada: draft, title',
   ],
   RETRIED: [{ node: 'design', attempt: 2, message: 'timeout' }, 'design retried (attempt 2): timeout'],
-  GUARD_WARNED: [guard, 'calls: 8 of 10'],
-  GUARD_TRIPPED: [guard, 'limit reached: calls, 8 of 10'],
+  GUARD_WARNED: [guard, 'requests: 8 of 10'],
+  GUARD_TRIPPED: [guard, 'limit reached: requests, 8 of 10'],
   GUARD_SUPPRESSED: [guard, null],
   GOAL_SET: [{ goal: 'only T4' }, 'goal set: only T4'],
   GOAL_REACHED: [{ goal: 'only T4', reason: 'T4 is finished' }, 'stopped at the goal: T4 is finished'],
@@ -184,7 +184,7 @@ describe('sentence', () => {
     [{ kind: 'baseline', said: 'first-task' }, 'gate answered (first-task): failing checks, by human:ada'],
     [
       { said: 'raise', raised: { usd: 1, tokens: 2, calls: 3, ms: 4_500 } },
-      'budget raised by $1, 2 tokens, 3 calls, 4.5 s, by human:ada',
+      'budget raised by $1, 2 tokens, 3 requests, 4.5 s, by human:ada',
     ],
     [
       { kind: 'review', said: 'rejected', tasks: ['T1', 'T2'] },

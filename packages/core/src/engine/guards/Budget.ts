@@ -56,7 +56,8 @@ export function limitUses(limits: BudgetLimits, used: Used, next: Reserve): read
   const uses: Readonly<Record<BudgetMeasure, Omit<LimitUse, 'measure' | 'limit'>>> = {
     usd: { spent: used.usd - used.reservedUsd, reserved: used.reservedUsd, next: next.usd },
     tokens: { spent: used.tokens - used.reservedTokens, reserved: used.reservedTokens, next: next.tokens },
-    calls: { spent: used.calls, reserved: 0, next: 1 },
+    // How many requests a call makes is known when it has ended: it may be as many as the longest so far.
+    calls: { spent: used.calls, reserved: 0, next: used.largestCalls },
     ms: { spent: used.ms, reserved: 0, next: 0 },
   };
   return BUDGET_MEASURE_NAMES.flatMap((measure) => {

@@ -153,7 +153,7 @@ export class RunBudgets {
       .map((id) => steps.spendingBefore({ threadId: id, lgTaskId, name }, null));
     const sum = (of: (one: TurnSpending) => number): number =>
       below.reduce((total, one) => total + of(one), of(own));
-    const sums: Omit<TurnSpending, 'turn' | 'largestUsd' | 'largestTokens'> = {
+    const sums: Omit<TurnSpending, 'turn' | 'largestUsd' | 'largestTokens' | 'largestCalls'> = {
       usd: sum(({ usd }) => usd),
       tokens: sum(({ tokens }) => tokens),
       calls: sum(({ calls }) => calls),

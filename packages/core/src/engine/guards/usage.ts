@@ -16,6 +16,9 @@ export type UsageReport = CallUsage | LangChainUsage;
 /** More than any call can have read or written; a figure above it is a mistake, or a lie that would use up a budget. */
 const MOST_TOKENS = 1_000_000_000;
 
+/** Of one call. */
+const MOST_REQUESTS = 1_000_000;
+
 /** US dollars of one call. */
 const MOST_USD = 10_000;
 
@@ -26,11 +29,12 @@ const MOST_USD = 10_000;
  */
 export function callUsage(report: UsageReport): CallUsage {
   const usage = isLangChainUsage(report) ? fromLangChain(report) : report;
-  const { tokensIn, tokensOut, tokensCached, costUsd } = usage;
+  const { tokensIn, tokensOut, tokensCached, costUsd, requests } = usage;
   const counts = { tokensIn, tokensOut, tokensCached };
   for (const [name, value] of Object.entries(counts))
     assertFigure(name, value, Number.isSafeInteger, MOST_TOKENS);
   assertFigure('costUsd', costUsd, Number.isFinite, MOST_USD);
+  assertFigure('requests', requests, Number.isSafeInteger, MOST_REQUESTS);
   if (tokensCached === undefined || tokensCached <= (tokensIn ?? 0)) return usage;
   throw new RangeError(
     `Expected tokensCached to be part of tokensIn (${tokensIn ?? 0}), got ${tokensCached}.`,
@@ -69,7 +73,12 @@ function fromLangChain(report: LangChainUsage): CallUsage {
  * than one that says nothing wrong; what it really was is unknown.
  */
 function usageInstead({ usd, tokens }: Reserve): StepUsage {
-  return { ...(tokens > 0 && { tokensIn: tokens }), ...(usd > 0 && { costUsd: usd }), unpriced: 1 };
+  return {
+    ...(tokens > 0 && { tokensIn: tokens }),
+    ...(usd > 0 && { costUsd: usd }),
+    unpriced: 1,
+    requests: 1,
+  };
 }
 
 /** What one call's reports come to. A cost nobody reported is computed; where that cannot be done it is unknown. */
@@ -78,8 +87,9 @@ export function totalUsage(reports: readonly UsageReport[], prices: PriceTable):
 }
 
 function priced(usage: CallUsage, prices: PriceTable): StepUsage {
-  const { tokensIn, tokensOut, costUsd = computedCost(usage, prices) } = usage;
+  const { tokensIn, tokensOut, requests = 1, costUsd = computedCost(usage, prices) } = usage;
   return {
+    requests,
     ...(tokensIn !== undefined && { tokensIn }),
     ...(tokensOut !== undefined && { tokensOut }),
     ...(costUsd === null ? { unpriced: 1 } : { costUsd }),
@@ -98,7 +108,7 @@ function computedCost(
 }
 
 function addUsage(left: StepUsage, right: StepUsage): StepUsage {
-  const names = ['tokensIn', 'tokensOut', 'costUsd', 'unpriced'] as const;
+  const names = ['tokensIn', 'tokensOut', 'costUsd', 'unpriced', 'requests'] as const;
   const known = names.filter((name) => (left[name] ?? right[name]) !== undefined);
   return Object.fromEntries(known.map((name) => [name, (left[name] ?? 0) + (right[name] ?? 0)]));
 }

@@ -196,7 +196,7 @@ describe('a run', () => {
 
   test('adds up what its calls cost; the cost of one that reported none is unknown', ({ db }) => {
     const steps = new StepStore(db);
-    const usages = [{ tokensIn: 1, tokensOut: 2, costUsd: 0.25 }, { costUsd: 0.5 }, {}];
+    const usages = [{ tokensIn: 1, tokensOut: 2, costUsd: 0.25 }, { costUsd: 0.5, requests: 4 }, {}];
     for (const [index, usage] of usages.entries()) {
       steps.intent(aStep({ name: `s${index}` }), NO_FENCE);
       steps.finish(aStep({ name: `s${index}` }), null, usage, NO_FENCE);
@@ -207,9 +207,11 @@ describe('a run', () => {
       tokensOut: 2,
       costUsd: 0.75,
       calls: 2,
+      requests: 6,
       unpriced: 1,
     });
-    expect(steps.costOf('nothing')).toEqual({ tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0, unpriced: 0 });
+    const nothing = { tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0, requests: 0, unpriced: 0 };
+    expect(steps.costOf('nothing')).toEqual(nothing);
   });
 });
 

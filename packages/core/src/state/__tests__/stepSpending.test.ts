@@ -16,12 +16,14 @@ const TASKS = [null, 'task-1', 'task-2'] as const;
 
 // The same from every call of a turn.
 const ANEW = `
-  SELECT coalesce(sum(failures + (state <> 'failed')), 0) AS calls,
+  SELECT coalesce(sum(requests), 0)
+           + count(*) FILTER (WHERE state = 'intent') * coalesce(max(requests) FILTER (WHERE state = 'done'), 1) AS calls,
          coalesce(sum(coalesce(cost_usd, 0) + reserved_usd), 0.0) AS usd,
          coalesce(sum(tokens + reserved_tokens), 0) AS tokens,
          coalesce(sum(reserved_usd), 0.0) AS reservedUsd, coalesce(sum(reserved_tokens), 0) AS reservedTokens,
          coalesce(max(cost_usd) FILTER (WHERE state = 'done'), 0.0) AS largestUsd,
-         coalesce(max(tokens) FILTER (WHERE state = 'done'), 0) AS largestTokens
+         coalesce(max(tokens) FILTER (WHERE state = 'done'), 0) AS largestTokens,
+         coalesce(max(requests) FILTER (WHERE state = 'done'), 1) AS largestCalls
   FROM (SELECT *, coalesce(tokens_in, 0) + coalesce(tokens_out, 0) AS tokens FROM agent_steps)
   WHERE thread_id = 'run' AND kind = 'call' AND turn = @turn AND (@taskId IS NULL OR task_id = @taskId)`;
 
@@ -29,6 +31,7 @@ const COST_ANEW = `
   SELECT coalesce(sum(tokens_in), 0) AS tokensIn, coalesce(sum(tokens_out), 0) AS tokensOut,
          coalesce(sum(cost_usd), 0.0) AS costUsd,
          count(*) FILTER (WHERE state = 'done' AND coalesce(tokens_in, tokens_out, cost_usd) IS NOT NULL) AS calls,
+         coalesce(sum(requests), 0) AS requests,
          count(*) FILTER (WHERE state = 'done' AND (cost_usd IS NULL OR unpriced > 0)) AS unpriced
   FROM agent_steps WHERE thread_id = 'run' AND kind = 'call'`;
 
@@ -61,7 +64,7 @@ const deeds: fc.Arbitrary<Deed[]> = fc.array(
     at: fc.nat(TASKS.length - 1),
     kind: fc.constantFrom('call', 'work'),
     usage: fc.record(
-      { tokensIn: fc.nat(9), tokensOut: fc.nat(9), costUsd: usd, unpriced: fc.nat(1) },
+      { tokensIn: fc.nat(9), tokensOut: fc.nat(9), costUsd: usd, unpriced: fc.nat(1), requests: fc.nat(5) },
       { requiredKeys: [] },
     ),
     reserve: fc.record({ usd, tokens: fc.nat(5) }),
@@ -94,19 +97,23 @@ class Run {
   }
 }
 
-const bytesOf = (migrations: typeof MIGRATIONS, more = ''): Buffer => {
+const bytesOf = (migrations: typeof MIGRATIONS): Buffer => {
   const db = new BetterSqlite3(':memory:');
   runMigrations(db, migrations);
-  db.exec(more);
   return db.serialize();
 };
 
+/** Puts the rows of a table into an older file, as far as it has their columns. */
+function copyRows(table: string, from: Database, to: Database): void {
+  const columns = to.prepare<[], string>(`SELECT name FROM pragma_table_info('${table}')`).pluck().all();
+  const insert = to.prepare(
+    `INSERT INTO ${table} (${columns.join()}) VALUES (${columns.map((name) => `@${name}`).join()})`,
+  );
+  for (const row of from.prepare<[], object>(`SELECT ${columns.join()} FROM ${table}`).all()) insert.run(row);
+}
+
 const FILE = bytesOf(MIGRATIONS);
-// With the column that steps are written with since.
-const OLDER_FILE = bytesOf(
-  MIGRATIONS.filter(({ version }) => version < SUMS_FROM),
-  'ALTER TABLE agent_steps ADD COLUMN seal INTEGER',
-);
+const OLDER_FILE = bytesOf(MIGRATIONS.filter(({ version }) => version < SUMS_FROM));
 
 /** An empty state file in memory, whose rows need no run. */
 function opened(file: Buffer): Database {
@@ -148,14 +155,14 @@ test('what a turn and its tasks have spent is what their calls have, whatever be
 test('a file of an older engine is summed when it is opened, and counts on', () => {
   fc.assert(
     fc.property(deeds, deeds, (before, after) => {
-      const db = opened(OLDER_FILE);
-      const run = new Run(db);
-      for (const deed of before) run.do(deed);
-      runMigrations(
-        db,
-        MIGRATIONS.filter(({ version }) => version <= SUMS_FROM),
-      );
+      const [newer, db] = [opened(FILE), opened(OLDER_FILE)];
+      const begun = new Run(newer);
+      for (const deed of before) begun.do(deed);
+      for (const table of ['agent_steps', 'thread_inputs']) copyRows(table, newer, db);
+      newer.close();
+      runMigrations(db);
       expectSums(db);
+      const run = new Run(db);
       for (const deed of after) run.do(deed);
       expectSums(db);
       db.close();

@@ -49,6 +49,7 @@ interface StepSummaryRow extends StepKey {
   readonly tokensOut: number | null;
   readonly costUsd: number | null;
   readonly unpriced: number;
+  readonly requests: number;
   readonly startedAt: number;
   readonly finishedAt: number | null;
 }
@@ -73,7 +74,7 @@ const sealedColumns = (step: StepKey & Pick<StepRow, 'state' | 'codec' | 'result
 /** Without results, which may be large. */
 const SUMMARY_COLUMNS = `
   thread_id AS threadId, lg_task_id AS lgTaskId, name, node, task_id AS taskId, kind, state, attempt,
-  tokens_in AS tokensIn, tokens_out AS tokensOut, cost_usd AS costUsd, unpriced,
+  tokens_in AS tokensIn, tokens_out AS tokensOut, cost_usd AS costUsd, unpriced, requests,
   started_at AS startedAt, finished_at AS finishedAt`;
 
 const COLUMNS = `${SUMMARY_COLUMNS},
@@ -134,7 +135,7 @@ const INTEND = `
 
 // The calls may have been made; nobody will ask for their results.
 const ABANDON = `
-  UPDATE agent_steps SET state = 'failed', seal = NULL, failures = failures + 1, reserved_usd = 0, reserved_tokens = 0
+  UPDATE agent_steps SET state = 'failed', seal = NULL, failures = failures + 1, requests = requests + 1, reserved_usd = 0, reserved_tokens = 0
   WHERE thread_id = ? AND state = 'intent'`;
 
 // '0' is the character after the slash.
@@ -144,7 +145,7 @@ const SELECT_IN = `
   SELECT thread_id AS threadId, lg_task_id AS lgTaskId, name FROM agent_steps WHERE ${IN_PLACE}`;
 
 const ABANDON_IN = `
-  UPDATE agent_steps SET state = 'failed', seal = NULL, failures = failures + 1, reserved_usd = 0, reserved_tokens = 0
+  UPDATE agent_steps SET state = 'failed', seal = NULL, failures = failures + 1, requests = requests + 1, reserved_usd = 0, reserved_tokens = 0
   WHERE ${IN_PLACE} AND state = 'intent'`;
 
 // What earlier attempts reported was spent too. A step that reports usage was a call, whatever it was called.
@@ -152,7 +153,7 @@ const ADD_USAGE = `
   tokens_in = CASE WHEN @tokensIn IS NULL THEN tokens_in ELSE coalesce(tokens_in, 0) + @tokensIn END,
   tokens_out = CASE WHEN @tokensOut IS NULL THEN tokens_out ELSE coalesce(tokens_out, 0) + @tokensOut END,
   cost_usd = CASE WHEN @costUsd IS NULL THEN cost_usd ELSE coalesce(cost_usd, 0) + @costUsd END,
-  unpriced = unpriced + @unpriced,
+  unpriced = unpriced + @unpriced, requests = requests + max(@requests, 1),
   kind = iif(coalesce(@tokensIn, @tokensOut, @costUsd) IS NULL, kind, 'call'),
   reserved_usd = 0, reserved_tokens = 0`;
 
@@ -401,12 +402,13 @@ export class StepStore {
   }
 }
 
-function usageColumns({ tokensIn, tokensOut, costUsd, unpriced }: StepUsage): object {
+function usageColumns({ tokensIn, tokensOut, costUsd, unpriced, requests }: StepUsage): object {
   return {
     tokensIn: tokensIn ?? null,
     tokensOut: tokensOut ?? null,
     costUsd: costUsd ?? null,
     unpriced: unpriced ?? 0,
+    requests: requests ?? 0,
   };
 }
 
@@ -424,6 +426,7 @@ function stepSummary(row: StepSummaryRow): StepSummary {
   return {
     ...{ threadId, lgTaskId, name, node, taskId, kind, state, attempt },
     usage: rowUsage(row),
+    requests: row.requests,
     startedAt,
     finishedAt,
   };

@@ -65,6 +65,8 @@ export interface StepUsage {
   readonly costUsd?: number;
   /** Reports whose cost is unknown. */
   readonly unpriced?: number;
+  /** Requests to models. */
+  readonly requests?: number;
 }
 
 export type StepOnRecord =
@@ -92,6 +94,8 @@ export interface StepSummary extends Omit<NewStep, 'reserve' | 'kind'> {
   readonly state: 'intent' | 'failed' | 'done';
   readonly attempt: number;
   readonly usage: StepUsage;
+  /** Of every attempt that has ended, at least one for each. */
+  readonly requests: number;
   /** Milliseconds since the Unix epoch, UTC: begin of the last attempt. */
   readonly startedAt: number;
   readonly finishedAt: number | null;

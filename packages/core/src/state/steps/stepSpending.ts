@@ -9,6 +9,8 @@ export interface RunCost {
   readonly costUsd: number;
   /** Finished steps that reported tokens or a cost. */
   readonly calls: number;
+  /** Requests to models, as calls reported them; a call that reported none counts as one. */
+  readonly requests: number;
   /** Finished calls whose cost is not known, or only in part. */
   readonly unpriced: number;
 }
@@ -19,7 +21,7 @@ export interface Spending {
   readonly usd: number;
   /** With what is reserved. */
   readonly tokens: number;
-  /** Made or in flight; one that threw and was made again counts twice. */
+  /** Requests made, and for each call in flight as many as `largestCalls`; one that threw and was made again counts twice. */
   readonly calls: number;
   readonly reservedUsd: number;
   readonly reservedTokens: number;
@@ -27,6 +29,8 @@ export interface Spending {
   readonly largestUsd: number;
   /** The longest finished call, in tokens in and out. */
   readonly largestTokens: number;
+  /** The finished call with most requests, at least 1. */
+  readonly largestCalls: number;
 }
 
 /** Of the turn that a run stands in. */
@@ -35,7 +39,7 @@ export interface TurnSpending extends Spending {
   readonly turn: number;
 }
 
-const NO_COST: RunCost = { tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0, unpriced: 0 };
+const NO_COST: RunCost = { tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0, requests: 0, unpriced: 0 };
 
 const NO_SPENDING: TurnSpending = {
   turn: 1,
@@ -46,6 +50,7 @@ const NO_SPENDING: TurnSpending = {
   reservedTokens: 0,
   largestUsd: 0,
   largestTokens: 0,
+  largestCalls: 1,
 };
 
 /** The turn that a run stands in; a run of an older file may have no input. */
@@ -55,7 +60,8 @@ export const TURN = 'coalesce((SELECT max(turn) FROM thread_inputs WHERE thread_
 const SUM_COST = `
   SELECT coalesce(sum(tokens_in), 0) AS tokensIn, coalesce(sum(tokens_out), 0) AS tokensOut,
          coalesce(sum(usd + usd_rest), 0.0) AS costUsd,
-         coalesce(sum(reported), 0) AS calls, coalesce(sum(unpriced), 0) AS unpriced
+         coalesce(sum(reported), 0) AS calls, coalesce(sum(requests), 0) AS requests,
+         coalesce(sum(unpriced), 0) AS unpriced
   FROM step_spending WHERE thread_id = ? AND task_id = ''`;
 
 // The step that asks is left out where it is an intent already: its process died in it, and it is made once more.
@@ -65,11 +71,12 @@ const sumSpending = (task: string, condition: string): string => `
     FROM agent_steps
     WHERE thread_id = @threadId AND turn = ${TURN} AND state = 'intent' AND kind = 'call' ${condition}
       AND NOT (lg_task_id = @lgTaskId AND name = @name))
-  SELECT ${TURN} AS turn, coalesce(spent.calls, 0) + in_flight.calls AS calls,
+  SELECT ${TURN} AS turn, coalesce(spent.requests, 0) + in_flight.calls * coalesce(spent.largest_requests, 1) AS calls,
          coalesce(spent.usd + spent.usd_rest, 0.0) + in_flight.usd AS usd,
          coalesce(spent.tokens_in + spent.tokens_out, 0) + in_flight.tokens AS tokens,
          in_flight.usd AS reservedUsd, in_flight.tokens AS reservedTokens,
-         coalesce(spent.largest_usd, 0.0) AS largestUsd, coalesce(spent.largest_tokens, 0) AS largestTokens
+         coalesce(spent.largest_usd, 0.0) AS largestUsd, coalesce(spent.largest_tokens, 0) AS largestTokens,
+         coalesce(spent.largest_requests, 1) AS largestCalls
   FROM in_flight LEFT JOIN step_spending AS spent
     ON spent.thread_id = @threadId AND spent.turn = ${TURN} AND spent.task_id = ${task}`;
 

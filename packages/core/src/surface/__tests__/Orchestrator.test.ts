@@ -83,6 +83,36 @@ describe('Orchestrator', () => {
     expect(calls).toHaveLength(new Set(calls).size);
   });
 
+  test('refuses a limit that its agents do not report before anything is written, also of agents that take over', async ({
+    db,
+    dbPath,
+  }) => {
+    const calls: string[] = [];
+    const given = withAgents(calls);
+    const silent = { name: 'silent', tokens: false, cost: false };
+    const mute = { ...given, agents: { ...fakeAgents(), name: 'silent', reports: [silent] } };
+    const budget = { tokens: 1000 };
+    const muted = await open(dbPath, { ...mute, budget });
+    const before = everyTable(db);
+    expect(await codeOf(muted.start({ brief: BRIEF }))).toBe('CONFIG_INVALID');
+    expect(await codeOf(muted.start({ brief: BRIEF, budget: { perTask: { usd: 1 } } }))).toBe(
+      'CONFIG_INVALID',
+    );
+    expect(everyTable(db)).toEqual(before);
+    const run = await (await open(dbPath, given)).start({ id: 'counted', brief: BRIEF, budget });
+    const taken = await (await open(dbPath, mute)).run('counted');
+    await expect(taken.resume()).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining('silent does not report its tokens'),
+    });
+    expect(calls).toEqual([]);
+    expect((await run.resume()).status).toBe('waiting');
+    expect(await codeOf(taken.resume())).toBe('CONFIG_INVALID');
+    // A run is not stopped by what its own agents have reported from its start.
+    const free = await (await open(dbPath, mute)).start({ id: 'free', brief: BRIEF, budget: { calls: 90 } });
+    expect((await free.resume()).status).toBe('waiting');
+  });
+
   test('without agents runs the whole topology, and writes nothing outside its file', async ({ dbPath }) => {
     const devs = await open(dbPath);
     const run = await devs.start({ brief: BRIEF });
@@ -92,7 +122,7 @@ describe('Orchestrator', () => {
       reason: null,
       gates: [],
       commits: [],
-      cost: { tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0, unpriced: 0 },
+      cost: { tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0, requests: 0, unpriced: 0 },
       delivery: null,
     });
   });
@@ -378,6 +408,7 @@ describe('a run with agents', () => {
       tokensOut: 20,
       costUsd: 0.5,
       calls: 1,
+      requests: 2,
       unpriced: 1,
     });
   });

@@ -106,8 +106,8 @@ describe('looking back at a run', () => {
     );
     expect(new Set(steps.map(({ visit }) => visit)).size).toBe(3);
     const { cost } = await run.status();
-    expect(cost).toEqual({ tokensIn: 30, tokensOut: 15, costUsd: 0.75, calls: 3, unpriced: 0 });
-    for (const name of ['tokensIn', 'tokensOut', 'costUsd', 'calls', 'unpriced'] as const) {
+    expect(cost).toEqual({ tokensIn: 30, tokensOut: 15, costUsd: 0.75, calls: 3, requests: 3, unpriced: 0 });
+    for (const name of ['tokensIn', 'tokensOut', 'costUsd', 'calls', 'requests', 'unpriced'] as const) {
       expect(
         steps.reduce((sum, each) => sum + each.cost[name], 0),
         name,

@@ -10,7 +10,7 @@ import { valuesView } from '../valuesView.ts';
 
 type StepView = Awaited<ReturnType<Run['steps']>>[number];
 
-const FREE = { tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0, unpriced: 0 };
+const FREE = { tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0, requests: 0, unpriced: 0 };
 
 const stepAt = (from: number, to: number | null, rest: Partial<StepView> = {}): StepView => ({
   ...{ node: 'implement', name: 'implement', task: 'T1', taskId: 'r:1', visit: 'v', attempt: 1 },
@@ -45,6 +45,7 @@ describe('spending', () => {
       costUsd: figure,
       calls: fc.nat(1),
       unpriced: fc.nat(1),
+      requests: fc.nat(9),
     });
     const steps = fc.array(
       fc
@@ -54,7 +55,14 @@ describe('spending', () => {
     fc.assert(
       fc.property(steps, (all) => {
         const { stages, tasks } = spendingView(all);
-        for (const figureName of ['tokensIn', 'tokensOut', 'costUsd', 'calls', 'unpriced'] as const) {
+        for (const figureName of [
+          'tokensIn',
+          'tokensOut',
+          'costUsd',
+          'calls',
+          'requests',
+          'unpriced',
+        ] as const) {
           const whole = all.reduce((sum, each) => sum + each.cost[figureName], 0);
           expect(stages.reduce((sum, each) => sum + each.cost[figureName], 0)).toBe(whole);
           expect(tasks.reduce((sum, each) => sum + each.cost[figureName], 0)).toBe(whole);

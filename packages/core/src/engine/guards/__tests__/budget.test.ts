@@ -121,6 +121,29 @@ describe('a budget', () => {
     ]);
   });
 
+  test('of requests counts all that a call made, and takes the next ones to make as many', async ({ db }) => {
+    const made: number[] = [];
+    const builder = twoSteps(async () => {
+      const ask = (n: number) =>
+        step(`ask-${n}`, ({ usage }) => {
+          made.push(n);
+          usage({ tokensIn: 1, requests: 4 });
+          return n;
+        });
+      await ask(1);
+      return { answer: await Promise.all([2, 3, 4].map(ask)) };
+    });
+    const app = durable(builder, { db, budget: { calls: 10 } });
+    const { gates } = await app.run('run', {});
+    expect(made).toEqual([1, 2]);
+    expect(only(gates)).toMatchObject({
+      artifact: { limits: [{ measure: 'calls', limit: 10, spent: 8, reserved: 0, next: 4 }] },
+    });
+    await app.decide(only(gates), { action: 'raise', calls: 6, by: ada });
+    expect(await app.run('run')).toMatchObject({ status: 'completed' });
+    expect(internalsOf(app).store.steps.costOf('run')).toMatchObject({ calls: 4, requests: 16 });
+  });
+
   test('is not passed by calls side by side that say what they may cost', async ({ db }) => {
     const { made, builder } = eightCallers({ costUsd: 1 }, { reserve: { usd: 1 } });
     const app = durable(builder, { db, budget: { usd: 3.5 } });

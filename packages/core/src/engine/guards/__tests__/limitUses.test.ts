@@ -13,6 +13,7 @@ const nothing = {
   reservedTokens: 0,
   largestUsd: 0,
   largestTokens: 0,
+  largestCalls: 1,
 };
 
 describe('what is held back', () => {

@@ -14,6 +14,7 @@ describe('what a call used', () => {
       tokensIn: 1_000_000,
       tokensOut: 100_000,
       costUsd: 2.25,
+      requests: 1,
     });
     const cached = { ...metadata, input_token_details: { cache_read: 800_000 }, model: 'gpt-5' };
     expect(total(cached).costUsd).toBeCloseTo(0.2 * 1.25 + 0.8 * 0.125 + 1);
@@ -30,7 +31,7 @@ describe('what a call used', () => {
     [{ tokensIn: 10, tokensOut: 1 }],
     [{ input_tokens: 10, output_tokens: 1 }],
   ] as [UsageReport][])('has an unknown cost without a price: %j', (report) => {
-    expect(total(report)).toEqual({ tokensIn: 10, tokensOut: 1, unpriced: 1 });
+    expect(total(report)).toEqual({ tokensIn: 10, tokensOut: 1, unpriced: 1, requests: 1 });
   });
 
   it('is the sum of its reports, and says how many have no price', () => {
@@ -38,7 +39,9 @@ describe('what a call used', () => {
       tokensIn: 3,
       costUsd: 0.75,
       unpriced: 1,
+      requests: 3,
     });
+    expect(total({ tokensIn: 1, requests: 7 }, { tokensIn: 2 })).toMatchObject({ requests: 8 });
   });
 
   it.each([
@@ -55,6 +58,8 @@ describe('what a call used', () => {
     { costUsd: 10_001 },
     { costUsd: '1' as unknown as number },
     { tokensIn: null as unknown as number },
+    { requests: -1 },
+    { requests: 1.5 },
   ])('is refused with a figure no call can have: %j', (report) => {
     expect(() => callUsage(report)).toThrow(RangeError);
   });
