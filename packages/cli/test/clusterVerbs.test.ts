@@ -50,6 +50,7 @@ const SAME: Readonly<Record<string, readonly string[]>> = {
 /** What cannot be done where the runs are elsewhere. */
 const REFUSED: Readonly<Record<string, readonly string[]>> = {
   adopt: ['sum', '--author', 'Ada <ada@example.org>'],
+  pr: ['sum'],
   doctor: [],
   backup: ['copy.sqlite'],
   gc: [],

@@ -3,7 +3,7 @@ import { callMain } from './support/callMain.ts';
 
 /** Verbs whose modules are imported when their names are on the line. */
 const LATE = [
-  ...['init', 'run', 'ask', 'edit', 'approve', 'reject', 'resume', 'rm', 'trust'],
+  ...['init', 'run', 'ask', 'edit', 'approve', 'reject', 'resume', 'pr', 'rm', 'trust'],
   ...['answer', 'adopt', 'sync', 'rewind', 'chaos'],
   ...['migrate', 'push', 'pull', 'worker', 'queue', 'workers', 'tenants', 'redrive'],
 ];

@@ -16,7 +16,9 @@ import { finishedSum, waitingSum } from './support/sumProject.ts';
 const documentOf = <T>({ stdout }: { readonly stdout: string }): T => JSON.parse(stdout) as T;
 
 const VERBS =
-  'init run show edit ask approve reject resume docs log status rm trust serve ui compact admin'.split(' ');
+  'init run show edit ask approve reject resume pr docs log status rm trust serve ui compact admin'.split(
+    ' ',
+  );
 
 async function onlyGate(dir: string): Promise<Gate> {
   const [gate, ...others] = documentOf<Gate[]>(await callMain(dir, ['gates', '--json']));

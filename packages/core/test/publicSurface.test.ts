@@ -517,6 +517,7 @@ describe('the public surface', () => {
         "GATE_NOT_FOUND",
         "GATE_NOT_READY",
         "GATE_STALE",
+        "GITHUB_FAILED",
         "GRAPH_CHANGED",
         "GRAPH_NOT_ACCEPTED",
         "INPUT_NOT_TAKEN",

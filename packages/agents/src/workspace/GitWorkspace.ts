@@ -11,14 +11,15 @@ import { hideFromStatus, makeFolder } from './engineFiles.ts';
 import { GitRepository } from './GitRepository.ts';
 import { GitRunWorkspace, type GitRunWorkspaceOptions } from './GitRunWorkspace.ts';
 import { GitTravel, TravellingRunWorkspace } from './GitTravel.ts';
-import { isRepositoryUrl, MirroredRepository } from './MirroredRepository.ts';
+import { isRepositoryUrl, MirroredRepository, type MirrorOptions } from './MirroredRepository.ts';
 import type { Preparation } from './PreparedFolder.ts';
 import { relativePath } from './pathJail.ts';
 import { type OpenFolder, RunFolders } from './RunFolders.ts';
+import { BASE, readRef } from './refs.ts';
 import { GONE, type KeptRun, removeKeptRun } from './removeKeptRun.ts';
 import { SharedSetup, sweepSharedSetups } from './SharedSetup.ts';
 import { textAt } from './trees.ts';
-import { UserRepository } from './UserRepository.ts';
+import { deliverBranch, PUSHED, UserRepository } from './UserRepository.ts';
 import { type FilteredFile, NOTHING_UNCOMMITTED, type UncommittedFiles } from './uncommittedFiles.ts';
 import { refuseFiltered, type UncommittedChanges } from './uncommittedTree.ts';
 
@@ -135,6 +136,37 @@ export class GitWorkspace implements Workspace {
    */
   async filtered(): Promise<readonly FilteredFile[]> {
     return (await (await this.#user())?.filtered()) ?? [];
+  }
+
+  /** Returns where each remote of the repository is pushed to, by its name. Empty without a repository. */
+  async remotes(): Promise<ReadonlyMap<string, string>> {
+    return (await (await this.#user())?.remotes()) ?? new Map();
+  }
+
+  /** Returns the newest commit on the branch of a run; `null` before the first one. Reads only its git dir. */
+  async tip(threadId: string): Promise<string | null> {
+    const gitDir = this.#gitDirOf(threadId);
+    if (!existsSync(gitDir)) return null;
+    const store = new GitRepository({ gitDir, workTree: gitDir });
+    const tip = await readRef(store, `refs/heads/${branchOf(threadId)}`);
+    return tip === (await readRef(store, BASE)) ? null : tip;
+  }
+
+  /**
+   * Pushes the branch of a run to a URL. A branch there that has commits of others stays as it is: see `held`.
+   *
+   * @throws DevsError `WORKSPACE_FAILED` with the message of git; `CONFIG_INVALID` for a URL with a password.
+   */
+  async push(threadId: string, { commit, url, answering }: PushRequest): Promise<WorkspacePort.Delivery> {
+    const gitDir = this.#gitDirOf(threadId);
+    const remote = await MirroredRepository.of({
+      url,
+      dir: join(this.#dir, '.devs', 'remote.git'),
+      credentials: this.#credentials,
+      ...(answering && { answering }),
+    });
+    const store = new GitRepository({ gitDir, workTree: gitDir });
+    return deliverBranch(store, remote, { branch: branchOf(threadId), commit }, PUSHED);
   }
 
   /**
@@ -318,6 +350,12 @@ export class GitWorkspace implements Workspace {
   #gitDirOf(threadId: string): string {
     return join(this.#dir, '.devs', 'git', `${requireFolderName(threadId)}.git`);
   }
+}
+
+/** A commit and its destination. */
+interface PushRequest extends Pick<MirrorOptions, 'url' | 'answering'> {
+  /** On the branch of the run. */
+  readonly commit: string;
 }
 
 /** @throws TypeError for changes of a checkout that there is none of. */

@@ -6,7 +6,7 @@ import type { WorkspacePort } from '@devs/core/internal';
 import { type GitSetting, servedAt } from '../git/gitCommand.ts';
 import { removePlanted } from './createGitDir.ts';
 import { makeFolder, replaceText } from './engineFiles.ts';
-import { GitRepository } from './GitRepository.ts';
+import { type GitCall, GitRepository } from './GitRepository.ts';
 import { type BranchToDeliver, isAncestor, type LentRepository, UserRepository } from './UserRepository.ts';
 import { NOTHING_UNCOMMITTED, type UncommittedFiles } from './uncommittedFiles.ts';
 import { readUserSettings } from './userGitDir.ts';
@@ -34,6 +34,8 @@ export interface MirrorOptions {
   readonly dir: string;
   /** Whether programs of the user's own configuration of git may answer for them. @defaultValue false */
   readonly credentials?: boolean;
+  /** Settings and variables of one more credential helper. */
+  readonly answering?: Pick<GitCall, 'settings' | 'env'>;
 }
 
 /**
@@ -44,18 +46,21 @@ export class MirroredRepository extends UserRepository {
   readonly #url: string;
   readonly #mirror: GitRepository;
   readonly #credentials: boolean;
+  readonly #answering: Pick<GitCall, 'settings' | 'env'>;
   /** The user's own configuration of git, once somebody has asked for it. */
   #user: Promise<readonly GitSetting[]> | null = null;
 
-  private constructor({ url, dir, credentials }: Required<MirrorOptions>) {
+  private constructor({ url, dir, credentials, answering }: Required<MirrorOptions>) {
     super(dir, { own: dir, common: dir }, dir);
     this.#url = url;
     this.#mirror = new GitRepository({ gitDir: dir, workTree: dir });
     this.#credentials = credentials;
+    this.#answering = answering;
   }
 
   /** @throws DevsError `CONFIG_INVALID` for a URL with a password in it, which would be shown with every fault. */
-  static async of({ url, dir, credentials = false }: MirrorOptions): Promise<MirroredRepository> {
+  static async of(options: MirrorOptions): Promise<MirroredRepository> {
+    const { url, dir, credentials = false, answering = {} } = options;
     if (/^[a-z]+:\/\/[^/@]*:[^/@]*@/.test(url)) throw withPassword();
     await makeFolder(dir);
     for (const folder of ['objects', join('refs', 'heads')]) {
@@ -64,11 +69,15 @@ export class MirroredRepository extends UserRepository {
     await replaceText(join(dir, 'config'), CONFIG);
     await removePlanted(dir);
     if (!existsSync(join(dir, 'HEAD'))) await replaceText(join(dir, 'HEAD'), NOBODYS);
-    return new MirroredRepository({ url, dir, credentials });
+    return new MirroredRepository({ url, dir, credentials, answering });
   }
 
   override get name(): string {
     return this.#url;
+  }
+
+  override async remotes(): Promise<ReadonlyMap<string, string>> {
+    return new Map([['origin', this.#url]]);
   }
 
   /** Of the URL, as it is now; the branch that its `HEAD` names. */
@@ -199,7 +208,7 @@ export class MirroredRepository extends UserRepository {
   async #reach(args: readonly string[], git = this.#mirror): Promise<string> {
     this.#user ??= readUserSettings(this.#mirror);
     const reach = { url: this.#url, user: await this.#user, credentials: this.#credentials };
-    return git.run(args, { reach, isLarge: true });
+    return git.run(args, { ...this.#answering, reach, isLarge: true });
   }
 }
 

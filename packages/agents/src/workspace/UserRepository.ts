@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { DevsError } from '@devs/core';
 import type { WorkspacePort } from '@devs/core/internal';
 import { fetchFrom } from '../git/gitCommand.ts';
@@ -89,6 +90,11 @@ export class UserRepository {
       const named = settings.get('core.hookspath');
       return named === undefined ? join(this.#gitDir.common, 'hooks') : resolve(this.root, named);
     });
+  }
+
+  /** Where each of its remotes is pushed to, by name: read as data, with a URL for a folder. */
+  remotes(): Promise<ReadonlyMap<string, string>> {
+    return this.lend(async ({ git }) => pushUrls(await repositorySettings(git, this.#gitDir), this.root));
   }
 
   /** The folder of its objects; `null` for a shallow clone, which has not all of them. */
@@ -274,19 +280,41 @@ function otherObjects(format: string): DevsError {
   });
 }
 
+function pushUrls(settings: ReadonlyMap<string, string>, root: string): ReadonlyMap<string, string> {
+  const named = [...settings].flatMap(([key, value]) => {
+    const [, name, kind] = /^remote\.(.+)\.(url|pushurl)$/s.exec(key) ?? [];
+    return name === undefined ? [] : [{ name, kind, url: urlOf(value, root) }];
+  });
+  // The second kind is where it is pushed to, if that is another place.
+  const ordered = named.toSorted((a, b) => Number(a.kind === 'pushurl') - Number(b.kind === 'pushurl'));
+  return new Map(ordered.map(({ name, url }) => [name, url]));
+}
+
+/** A remote is a URL, `host:path` of ssh, or a folder. */
+const urlOf = (value: string, root: string): string =>
+  /^(?:[a-z][a-z0-9+.-]*:\/\/|[^/]+:)/i.test(value) ? value : pathToFileURL(resolve(root, value)).href;
+
 /** What the user's repository was given last. */
 const DELIVERED = 'refs/devs/delivered';
 
-/** Puts a branch of the engine's store into the user's repository, and keeps what was given. */
+/** The last commit that was pushed by request. */
+export const PUSHED = 'refs/devs/pushed';
+
+/**
+ * Puts a branch of the engine's store into the user's repository, and keeps the given commit.
+ *
+ * @param kept - The ref that keeps it.
+ */
 export async function deliverBranch(
   git: GitRepository,
   user: UserRepository,
   { branch, commit }: Pick<BranchToDeliver, 'branch' | 'commit'>,
+  kept: string = DELIVERED,
 ): Promise<WorkspacePort.Delivery> {
-  const delivered = await readRef(git, DELIVERED);
+  const delivered = await readRef(git, kept);
   const delivery = await user.deliver({ from: git.gitDir, branch, commit, delivered });
   if (delivery.held === null && delivered !== commit) {
-    await moveRef(git, DELIVERED, { from: delivered, to: commit });
+    await moveRef(git, kept, { from: delivered, to: commit });
   }
   return delivery;
 }

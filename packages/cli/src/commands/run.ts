@@ -26,13 +26,15 @@ import {
   travellingSpec,
 } from '../flags/runSpec.ts';
 import { GATE_LABELS } from '../gates/gateLabels.ts';
+import { issueNamed } from '../github/issueBrief.ts';
+import { ALL_COMMENTS_HELP, type IssueFlags, issueRun } from '../github/issueRun.ts';
 import { acceptedConfig } from '../project/acceptedConfig.ts';
 import { acceptedStateFile } from '../project/acceptedStateFile.ts';
 import { agentsFrom } from '../project/agentsFrom.ts';
 import { withProject } from '../project/openProject.ts';
 import { proposedSize } from '../project/proposedSize.ts';
 import { examples, type Session, type Start } from '../project/Session.ts';
-import { maskAsRecorded } from '../project/specOf.ts';
+import { maskAsRecorded, specOf } from '../project/specOf.ts';
 import { takingChanges, tellLeftOut } from '../project/uncommittedChanges.ts';
 import { usageError } from '../usageError.ts';
 
@@ -42,11 +44,10 @@ interface RunFlags
     BudgetFlags,
     GivenFlags,
     QuickFlags,
+    IssueFlags,
     Omit<LabelFlags, 'idPrefix'> {
-  readonly message?: string;
   readonly withChanges?: true;
   readonly docsInBranch?: true;
-  readonly id?: string;
   readonly yes?: true;
   readonly review?: (typeof REVIEWS)[number];
 }
@@ -65,14 +66,16 @@ const EXAMPLES = [
   "devs run -m 'limit(fn) takes an AbortSignal' --agents claude",
   'devs run brief.md --agents claude --metadata tenant=acme --tag nightly',
   "devs run --quick 'the --help text names every exit code' --agents claude",
+  'devs run gh:acme/app#12 --agents claude',
 ];
 
 export function addRun(program: Command, start: Start): void {
   const run = program
     .command('run')
     .description('start or resume a run; stops when the run ends or needs a person')
-    .argument('[brief]', 'Markdown file; - for stdin')
+    .argument('[brief]', 'Markdown file; - for stdin; gh:owner/repo#12 for an issue of GitHub')
     .option('-m, --message <text>', 'text of the brief, instead of a file')
+    .option('--all-comments', ALL_COMMENTS_HELP)
     .option('--id <id>', 'name of the run: a-z, 0-9, inner hyphens (default: derived from the brief)')
     .option('--agents <agents>', `${AGENTS_HELP} (default: from .devs/config.json)`, collectValues)
     .option(
@@ -108,42 +111,65 @@ export function addRun(program: Command, start: Start): void {
     );
 }
 
-async function runBrief(name: string | undefined, options: RunFlags, session: Session): Promise<ExitCode> {
+async function runBrief(name: string | undefined, flags: RunFlags, session: Session): Promise<ExitCode> {
   const { io, dir } = session;
   const asking = { canAsk: name !== '-' };
   const config = await acceptedConfig(session, asking);
   await acceptedStateFile(session, asking);
-  const plain = newSpec(options, { cwd: io.cwd, dir, config });
-  const spec = options.withChanges ? await takingChanges(plain, session) : plain;
-  const recorded = session.cluster === null ? spec : travellingSpec(spec, dir);
-  const isQuick = quickFrom(options) !== undefined;
-  if (isQuick) assertQuickAlone(options);
-  const { message } = options;
-  const brief = await readBrief({ name, message, mayBeWords: isQuick }, io);
+  if (quickFrom(flags) !== undefined) assertQuickAlone(flags);
+  const { asked, options } = await askedRun(name, flags, session);
+  const goesOn = 'goesOn' in asked;
+  const plain = goesOn
+    ? await specOf(asked.goesOn, flags, session, asking)
+    : newSpec(flags, { cwd: io.cwd, dir, config });
+  const spec = flags.withChanges && !goesOn ? await takingChanges(plain, session) : plain;
+  const recorded = session.cluster === null || goesOn ? spec : travellingSpec(spec, dir);
   const given = await readProvidedInputs(options, { io, config });
-  const optionsOf = (flags: RunFlags): StartOptions => ({
-    ...startOptions(brief, flags, recorded, config),
+  const startedWith = (sized: RunFlags): Omit<StartOptions, 'brief'> => ({
+    ...startOptions(sized, recorded, config),
     ...given,
   });
-  const asked = optionsOf(options);
+  const wanted = startedWith(options);
   const notifier = options.notify === undefined ? null : new GateNotifier(options.notify, session);
   chooseLangGraph(spec, session);
   const hooks = { ...(await agentsFrom(spec, session)), ...(notifier && { onGate: notifier.onGate }) };
+  const begin = async (devs: Orchestrator, brief: string): Promise<Run> => {
+    const about = { devs, session, agents: spec.agents };
+    const size = await proposedSize(brief, { ...options, ...asking }, about);
+    return startRun(devs, { ...(size.quick ? startedWith({ ...options, ...size }) : wanted), brief });
+  };
   return withProject(session, hooks, async (devs) => {
-    const size = await proposedSize(brief, { ...options, ...asking }, { devs, session, agents: spec.agents });
-    const run = await startRun(devs, size.quick ? optionsOf({ ...options, ...size }) : asked);
+    const run = goesOn ? await devs.run(asked.goesOn) : await begin(devs, asked.brief);
     await maskAsRecorded(run);
     if ((await run.status()).status === 'created') await tellLeftOut(spec, session);
-    const exitCode = await driveRun(
-      devs,
-      run,
-      { ...options, ...(name === '-' && { ask: false }), spec },
-      session,
-    );
+    const driving = { ...options, ...(name === '-' && { ask: false }), spec };
+    const exitCode = await driveRun(devs, run, driving, session);
     await notifier?.settled();
     await tellIgnored(run, options, session);
     return exitCode;
   });
+}
+
+interface AskedRun {
+  /** The words of a run that begins, or the id of one that is there. */
+  readonly asked: { readonly brief: string } | { readonly goesOn: string };
+  readonly options: RunFlags;
+}
+
+async function askedRun(name: string | undefined, flags: RunFlags, session: Session): Promise<AskedRun> {
+  const issue = issueNamed(name);
+  if (issue === null) {
+    if (flags.allComments) {
+      throw usageError('--all-comments needs an issue.', 'Name one, such as gh:acme/app#12, or remove it.');
+    }
+    const source = { name, message: flags.message, mayBeWords: quickFrom(flags) !== undefined };
+    return { asked: { brief: await readBrief(source, session.io) }, options: flags };
+  }
+  const { id, metadata, brief } = await issueRun(issue, flags, session);
+  const isGiven = [flags.documents, flags.plan, flags.quick].some((value) => value !== undefined);
+  if (brief === null && isGiven)
+    session.out.note('--documents, --plan and --quick were ignored: the run is there');
+  return { asked: brief === null ? { goesOn: id } : { brief }, options: { ...flags, id, metadata } };
 }
 
 /** Options that were recorded when the run was started, and are other ones now. */
@@ -191,17 +217,15 @@ async function waitsForDeclaredGate(run: Run): Promise<boolean> {
 }
 
 function startOptions(
-  brief: string,
   { id, yes, review: reviewFlag, ...flags }: RunFlags,
   spec: RunSpec,
   { gates, budget: configured, review: reviewConfigured, documents }: ProjectConfig,
-): StartOptions {
+): Omit<StartOptions, 'brief'> {
   const budget = budgetFrom(flags) ?? configured;
   const quick = quickFrom(flags);
   const review = reviewFlag ?? reviewConfigured;
   const docsInBranch = flags.docsInBranch ?? documents?.inBranch;
   return {
-    brief,
     ...(budget !== undefined && { budget }),
     ...(docsInBranch && { docsInBranch }),
     agentsRef: specText(spec),

@@ -60,6 +60,11 @@ const DAILY: readonly Verb[] = [
     load: async () => (await loadWorking()).addResume,
   },
   {
+    usage: 'pr [options] <id>',
+    description: 'push the branch of a run and open a pull request with its review, or update it; uses gh',
+    load: async () => (await loadWorking()).addPr,
+  },
+  {
     usage: 'docs [options] <id>',
     description: 'print the documents and the plan of a run, or write them as Markdown files',
     load: async () => (await reading()).addDocs,

@@ -7,6 +7,7 @@ export { addSync } from './admin/sync.ts';
 export { addAsk } from './ask.ts';
 export { addEdit } from './edit.ts';
 export { addInit } from './init.ts';
+export { addPr } from './pr.ts';
 export { addResume } from './resume.ts';
 export { addRm } from './rm.ts';
 export { addRun } from './run.ts';

@@ -39,7 +39,8 @@ export async function resolveGate(devs: Orchestrator, name: string): Promise<Nam
   return { run: await devs.run(closed.threadId), sessionId, kind, gate: null, closed };
 }
 
-async function findRunNamed(name: string, devs: Orchestrator): Promise<Run | null> {
+/** `null` for an unknown id. */
+export async function findRunNamed(name: string, devs: Orchestrator): Promise<Run | null> {
   try {
     return await devs.run(name);
   } catch (error) {

@@ -21,6 +21,7 @@ const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   GATE_NOT_FOUND: EXIT.notFound,
   GATE_NOT_READY: EXIT.gateRefused,
   GATE_STALE: EXIT.gateRefused,
+  GITHUB_FAILED: EXIT.runFailed,
   GRAPH_CHANGED: EXIT.stateFile,
   GRAPH_NOT_ACCEPTED: EXIT.gateRefused,
   INPUT_NOT_TAKEN: EXIT.usage,

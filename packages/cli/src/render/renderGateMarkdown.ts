@@ -3,7 +3,7 @@ import type { ShownGate } from '@devs/core/internal';
 import { choicesAt, GATE_LABELS } from '../gates/gateLabels.ts';
 import type { Session } from '../project/Session.ts';
 import { type Line, textOfAll, withoutBlankEnd } from '../terminal/Line.ts';
-import { oneLine } from '../terminal/visible.ts';
+import { fencedBlock, inlineText } from './markdownText.ts';
 import {
   artifactLines,
   byNumber,
@@ -65,7 +65,7 @@ function documentsMarkdown(shown: ShownDocuments): readonly string[] {
     ...decidedFirst(shown.documents).flatMap(({ type, title, content, version }) => [
       '---',
       '',
-      `## ${inline(`${type}: ${title} (version ${version})`)}`,
+      `## ${inlineText(`${type}: ${title} (version ${version})`)}`,
       '',
       ...fencedBlock('markdown', withoutBlankEnd(content)),
     ]),
@@ -99,7 +99,7 @@ function planMarkdown({ requirements, epics, tasks: shown }: ShownTasks): readon
     ),
     '',
     ...epics.flatMap((epic) => [
-      `## ${inline(`E${epic.phaseNumber}: ${epic.name}`)}`,
+      `## ${inlineText(`E${epic.phaseNumber}: ${epic.name}`)}`,
       '',
       ...fencedBlock('text', epic.description),
       ...tasks.filter(({ epicId }) => epicId === epic.epicId).flatMap(taskMarkdown),
@@ -110,12 +110,12 @@ function planMarkdown({ requirements, epics, tasks: shown }: ShownTasks): readon
 function taskMarkdown(task: ShownTasks['tasks'][number]) {
   const { taskId, name, description, acceptanceCriteria = [] } = task;
   const kind = formatTaskKind(task);
-  const criteria = acceptanceCriteria.map((criterion) => `- [ ] ${inline(criterion)}`);
+  const criteria = acceptanceCriteria.map((criterion) => `- [ ] ${inlineText(criterion)}`);
   return [
-    `### ${inline(`${taskLabelOrEmpty(taskId)} ${name}`)}`,
+    `### ${inlineText(`${taskLabelOrEmpty(taskId)} ${name}`)}`,
     '',
     ...fencedBlock('text', description),
-    ...(kind === null ? [] : [inline(kind), '']),
+    ...(kind === null ? [] : [inlineText(kind), '']),
     ...criteria,
     ...(criteria.length > 0 ? [''] : []),
   ];
@@ -144,13 +144,4 @@ function decisionFileLines(gate: Gate, devs: Session['devs']): readonly string[]
   ];
 }
 
-/** A fence longer than any in the text. */
-function fencedBlock(language: string, text: string): readonly string[] {
-  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
-  const fence = '`'.repeat(longest + 1);
-  return [`${fence}${language}`, text, fence, ''];
-}
-
-/** Text of somebody else in a line of ours: it stays in it, and is no markup. */
-const inline = (text: string): string => oneLine(text).replaceAll(/[\\`*_[\]<>&#!|~]/g, String.raw`\$&`);
-const cell = (text: string): string => (/^-+$/.test(text) ? text : inline(text));
+const cell = (text: string): string => (/^-+$/.test(text) ? text : inlineText(text));

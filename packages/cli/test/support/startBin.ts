@@ -21,9 +21,13 @@ export interface Started {
   readonly untilSays: (text: string) => Promise<void>;
 }
 
-/** Starts the real command as a process. */
-export function startBin(cwd: string, argv: readonly string[]): Started {
-  const env = { ...process.env, XDG_STATE_HOME: stateHome() };
+/** Starts the real command as a process. @param variables - Of its environment, beside those of this one. */
+export function startBin(
+  cwd: string,
+  argv: readonly string[],
+  variables: Readonly<Record<string, string>> = {},
+): Started {
+  const env = { ...process.env, XDG_STATE_HOME: stateHome(), ...variables };
   const child = spawn(process.execPath, [BIN, ...argv], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const written = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {

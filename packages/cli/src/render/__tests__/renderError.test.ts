@@ -45,6 +45,7 @@ describe('exit codes', () => {
         'AGENT_FAILED',
         'AGENT_INVALID_OUTPUT',
         'DAG_INVALID',
+        'GITHUB_FAILED',
         'INTERRUPT_IN_EDGE',
         'NO_PROGRESS',
         'PATH_REFUSED',
