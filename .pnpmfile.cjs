@@ -33,8 +33,18 @@ function isFirstDemo(dir) {
   return words[0] === 'demo' && !existsSync(join(dir, 'node_modules', '.modules.yaml'));
 }
 
+/** Nothing here uses its exporter of OpenTelemetry; with that of the tests of core, LangChain would be there in two forms. */
+function withoutExporter(manifest) {
+  if (manifest.name === 'langsmith') {
+    delete manifest.peerDependencies?.['@opentelemetry/exporter-trace-otlp-proto'];
+    delete manifest.peerDependenciesMeta?.['@opentelemetry/exporter-trace-otlp-proto'];
+  }
+  return manifest;
+}
+
 module.exports = {
   hooks: {
+    readPackage: withoutExporter,
     updateConfig(config) {
       if (Number(process.versions.node.split('.')[0]) < 22) compileDriver12(config);
       if (isFirstDemo(__dirname)) config.verifyDepsBeforeRun = false;

@@ -8,8 +8,9 @@ import { newestClients } from './packages/server/test/support/newestClients.ts';
 import projects, { testPaths } from './vitest.workspace.ts';
 
 // Workspace packages resolve to their TypeScript sources: no build before a test. Vitest runs test files
-// through the `ssr` environment, so `resolve.conditions` alone has no effect.
-const conditions = ['@devs/source', 'module', 'node', 'development|production'];
+// through the `ssr` environment, so `resolve.conditions` alone has no effect. Without Vite's own `module`: Node.js does not have it,
+// and packages give it what Node.js cannot load.
+const conditions = ['@devs/source', 'node', 'development|production'];
 
 /** What guards the state file is held higher than the rest. */
 const DURABLE = 'packages/core/src/{db/**,state/**,engine/saver/SqliteSaver.ts}';

@@ -34,6 +34,12 @@ const LONG = [
     'killedSender',
     'a sender of webhooks, killed, and a receiver that fails at random',
   ],
+  [
+    'traces',
+    { DEVS_TRACE_RUNS: 2000, DEVS_TRACE_KILLS: 1000 },
+    'killedExporter',
+    'an exporter of spans, killed 1,000 times, and a collector that fails at random',
+  ],
   ['chaos-humans', { CHAOS_HUMANS: 50 }, 'chaos/humans', 'the same around edits and goals'],
   ['chaos-reviews', { CHAOS_REVIEWS: 50 }, 'chaos/reviews', 'the same around code reviews'],
   ['demo', { DEVS_DEMO_KILLS: 50 }, 'killedDemo', 'the demo, killed and driven again'],

@@ -20,7 +20,10 @@ const KINDS = [
   ['trial', /cli\/test\/trial\//],
   ['command line', /^packages\/cli\//],
   ['scripts', /core\/test\/(scripts|support|bench|guide)\//],
-  ['engine', /core\/(src\/engine|test\/(runs|mistakes|keptExactly|maskedRuns|transfer|webhooks))\//],
+  [
+    'engine',
+    /core\/(src\/engine|test\/(runs|mistakes|keptExactly|maskedRuns|transfer|webhooks|telemetry))\//,
+  ],
   ['pipeline', /\/(orchestration|orchestrator|surface|brief)\//],
   ['unit', /__tests__\/|core\/test\/[^/]+$/],
   ['other', /./],

@@ -59,7 +59,7 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
 
 /** About a cluster, a machine, or a page: they have tests of their own. */
 const OTHERS =
-  'init trust ui serve admin help migrate upgrade webhooks schedule import-threads export-threads worker push pull queue workers tenants redrive retry why chaos rekey'.split(
+  'init trust ui serve admin help migrate upgrade webhooks schedule import-threads export-threads worker push pull queue workers tenants redrive retry why chaos rekey trace'.split(
     ' ',
   );
 

@@ -118,6 +118,7 @@ describe('the published command', () => {
     ['gates', '--all'],
     ['show', RUN],
     ['log', RUN],
+    ['trace', RUN],
     ['docs', RUN],
   ])('loads for %j what it shows', (argv) => {
     const loaded = loadedBy(shop, argv);

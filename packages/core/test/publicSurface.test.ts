@@ -462,6 +462,7 @@ describe('the public surface', () => {
         "delete",
         "deleteOlderThan",
         "exportThread",
+        "exportTrace",
         "follow",
         "fork",
         "gateEvents",

@@ -16,5 +16,6 @@ export { addGates } from './gates.ts';
 export { addLog } from './log.ts';
 export { addShow } from './show.ts';
 export { addStatus } from './status.ts';
+export { addTrace } from './trace.ts';
 export { addUi } from './ui.ts';
 export { addWhy } from './why.ts';

@@ -129,6 +129,11 @@ const ADMIN: readonly Verb[] = [
     load: async () => (await reading()).addCancel,
   },
   {
+    usage: 'trace [options] <id>',
+    description: 'print the spans of a run as a tree with durations, or export them with OpenTelemetry',
+    load: async () => (await reading()).addTrace,
+  },
+  {
     usage: 'why <id>',
     description: 'say who has a run, since when, what it waits for, and what would move it',
     load: async () => (await reading()).addWhy,

@@ -44,13 +44,13 @@ export async function langgraphApps(file: string, session: Session): Promise<Ser
   for (const graph of config.graphs) graphs.push({ id: graph.id, source: await loadGraph(graph) });
   const makeDurable = await engineFor(config.folder);
   const [place, limits] = [await placeOf(there), await limitsIn(there.dir)];
-  const webhooks = webhooksOf(config, there.io.env);
+  const told = { webhooks: webhooksOf(config, there.io.env), telemetry: config.telemetry };
   const apps = graphs.map(({ id, source }): [string, ServedApp] => {
     const store = place.runs === null && !hasStore(source) ? { store: 'file' as const } : {};
     const at = place.runs === null ? { file: place.file, ...encryptionKeyOf(there) } : { runs: place.runs };
     return [
       id,
-      made(id, () => makeDurable(source, { ...at, ...store, ...(limits && { limits }), webhooks, name: id })),
+      made(id, () => makeDurable(source, { ...at, ...store, ...(limits && { limits }), ...told, name: id })),
     ];
   });
   return {

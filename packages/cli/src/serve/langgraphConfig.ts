@@ -24,6 +24,8 @@ export interface LanggraphConfig {
   readonly graphs: readonly NamedGraph[];
   /** Webhooks of every graph. A value that begins with `$` is the name of a variable. */
   readonly webhooks: Readonly<Record<string, NamedWebhook>>;
+  /** Whether spans of every graph are exported. */
+  readonly telemetry: boolean;
   /** Variables for the graphs; those that the process has already win. */
   readonly env: Readonly<Record<string, string>>;
   /** Members that are not used, for people. */
@@ -56,7 +58,12 @@ const Config = z.looseObject({
     })
     .default({}),
   store: z.looseObject({ index: z.unknown() }).partial().optional(),
-  devs: z.strictObject({ webhooks: z.record(z.string(), WebhookShape).default({}) }).optional(),
+  devs: z
+    .strictObject({
+      webhooks: z.record(z.string(), WebhookShape).default({}),
+      telemetry: z.boolean().default(false),
+    })
+    .optional(),
 });
 
 /** Members about the image and its Node.js, which this command does not build. */
@@ -107,7 +114,8 @@ export function readLanggraphConfig(file: string): LanggraphConfig {
   const others = Object.keys(given).filter((name) => !TAKEN.has(name));
   const index = given.store?.index === undefined ? [] : ['store.index'];
   const notTaken = [...others, ...index, ...python];
-  return { folder, graphs, webhooks: given.devs?.webhooks ?? {}, env: envOf(given.env, folder), notTaken };
+  const { webhooks = {}, telemetry = false } = given.devs ?? {};
+  return { folder, graphs, webhooks, telemetry, env: envOf(given.env, folder), notTaken };
 }
 
 function toGraph(id: string, named: string | { readonly path: string }, folder: string): NamedGraph {

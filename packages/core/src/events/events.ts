@@ -21,6 +21,12 @@ export interface HiddenRecord {
   readonly revealed: readonly number[];
 }
 
+/** Which execution of a node. */
+interface OfVisit {
+  /** LangGraph's id of the task: the same over retries and resumes. Absent in older runs. */
+  readonly visit?: string;
+}
+
 /** Every event of the engine with its payload: ids, numbers and masked text, without states. */
 export interface OrchestratorEvents {
   /** The depth reached 80 % of the limit; the run continues. */
@@ -143,15 +149,15 @@ export interface OrchestratorEvents {
   /** The run has lost journal rows; it continues, marked. */
   RUN_DEGRADED: { readonly reason: string };
   /** A node passed its gates and starts. */
-  NODE_STARTED: { readonly node: string; readonly attempt: number };
+  NODE_STARTED: { readonly node: string; readonly attempt: number } & OfVisit;
   /** A node's output will be committed. */
-  NODE_FINISHED: { readonly node: string; readonly durationMs: number };
+  NODE_FINISHED: { readonly node: string; readonly durationMs: number } & OfVisit;
   /** A step's result is recorded. */
   STEP_FINISHED: { readonly node: string; readonly step: string; readonly attempt: number };
   /** The rest of a step's transcript could not be stored; the step continues. */
   TRANSCRIPT_LOST: { readonly node: string; readonly step: string; readonly message: string };
   /** A node threw, after its retries. */
-  NODE_FAILED: { readonly node: string; readonly message: string };
+  NODE_FAILED: { readonly node: string; readonly message: string } & OfVisit;
   /** A task's checks passed and its work is committed. */
   TASK_COMPLETED: { readonly taskId: string; readonly name: string; readonly gitHash: string };
   /** An attempt at a task failed and is repeated; `final`: the task was abandoned. */
@@ -226,7 +232,7 @@ export interface OrchestratorEvents {
     readonly node: string | null;
   };
   /** A transient error is about to be retried. */
-  RETRIED: { readonly node: string; readonly attempt: number; readonly message: string };
+  RETRIED: { readonly node: string; readonly attempt: number; readonly message: string } & OfVisit;
   /** A guard reached 80 % of its limit. */
   GUARD_WARNED: GuardEvidence;
   /** A guard reached its limit. */

@@ -15,6 +15,8 @@ import type { RevealedPlace } from '../engine/gates/hiddenPlaces.ts';
 import { asHuman, type Principal, principalOf, principalText } from '../engine/gates/principals.ts';
 import type { CheckpointPage, CheckpointValues, CheckpointView } from '../engine/runs/snapshots.ts';
 import type { Retention } from '../engine/saver/ThreadPruner.ts';
+import type { RunSpan } from '../engine/telemetry/RunSpan.ts';
+import { endingWith } from '../errors/DevsError.ts';
 import { type GateEdit, gateDraft } from '../orchestration/gates/pipelineGates.ts';
 import type { OpenPipeline } from '../orchestration/graph.ts';
 import type { CommitView } from '../orchestration/ports.ts';
@@ -187,6 +189,44 @@ export class Run {
   async transcript(query: TranscriptQuery = {}): Promise<readonly TranscriptEntry[]> {
     const asked = runOptionsOf('transcript', query);
     return this.#files.read(this.id, ({ app }) => transcript(this.id, asked, app.store.transcripts));
+  }
+
+  /**
+   * Returns the spans of the run as OpenTelemetry has them: the run, its turns, executions of nodes, steps and gates. They are
+   * derived from what is recorded; what goes on is `isOpen`.
+   *
+   * @param options - `content`: also words of people, messages of errors and results of steps, masked.
+   *
+   * @example
+   * ```ts
+   * const failed = (await run.trace()).filter(({ error }) => error !== null);
+   * ```
+   */
+  async trace(options: { readonly content?: boolean } = {}): Promise<readonly RunSpan[]> {
+    const asked = runOptionsOf('trace', options);
+    const { spansOf } = await import('../engine/telemetry/runSpans.ts');
+    return this.#files.read(this.id, ({ app }) => spansOf(this.id, app.store, asked));
+  }
+
+  /**
+   * Sends the spans of the run that have ended, as the `OTEL_…` variables say. Returns their number.
+   *
+   * @param options - As of {@link trace}.
+   * @throws DevsError `CONFIG_INVALID` if the exporter's package is missing. The error of the exporter.
+   */
+  async exportTrace(options: { readonly content?: boolean } = {}): Promise<number> {
+    const asked = runOptionsOf('trace', options);
+    const { Telemetry } = await import('../engine/telemetry/Telemetry.ts');
+    const runs = {
+      graph: '',
+      read: <T>(id: string, use: (file: EngineStore) => T) =>
+        this.#files.read(id, ({ app }) => use(app.store)),
+    };
+    const telemetry = new Telemetry(asked, runs);
+    return endingWith(
+      () => telemetry.close(),
+      () => telemetry.sendRun(this.id),
+    );
   }
 
   /**

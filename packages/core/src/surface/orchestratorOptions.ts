@@ -202,6 +202,7 @@ const RUN_METHODS = {
     afterSeq: true,
     limit: true,
   } satisfies OptionNames<TranscriptQuery>,
+  trace: { content: true },
   prune: { keepLast: true, pinned: true } satisfies OptionNames<Retention>,
   quotableSections: { code: true } satisfies OptionNames<PlacesOptions>,
   ask: { by: true, signal: true } satisfies OptionNames<AskOptions>,

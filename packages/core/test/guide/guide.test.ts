@@ -15,6 +15,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   'functional-api': ['functionalApi.ts'],
   'human-approval': ['humanApproval.ts'],
   'timeouts-and-schedules': ['timeoutsAndSchedules.ts'],
+  observability: ['observability.ts'],
   'webhooks-and-schedules': ['webhooksAndSchedules.ts'],
   stopping: ['stopping.ts'],
   streaming: ['streaming.ts'],

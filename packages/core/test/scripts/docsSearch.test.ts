@@ -80,6 +80,8 @@ const PHRASES: Readonly<Record<string, string>> = {
   'resume after a crash': 'guide/troubleshooting.md: Resume after a crash',
   'wait for a webhook': 'guide/timeouts-and-schedules.md: Wait for a signal or a webhook',
   'schedule a run': 'guide/webhooks-and-schedules.md: Schedule a run',
+  opentelemetry: 'guide/observability.md: Observability',
+  'export traces': 'guide/observability.md: Export traces',
   'limit the cost': 'guide/steps-and-retries.md: Limit the cost: set a budget',
   'run in docker': 'guide/deployment.md: Run in Docker',
   'run in kubernetes': 'guide/deployment.md: Run in Kubernetes',

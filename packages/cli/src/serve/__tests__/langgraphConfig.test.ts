@@ -37,6 +37,7 @@ describe('readLanggraphConfig', () => {
         { id: 'made', file: join(dir, 'made.js'), exportName: 'default' },
       ],
       webhooks: {},
+      telemetry: false,
       env: {},
       notTaken: ['auth', 'http', 'ui', 'store.index', 'the Python graph old'],
     });

@@ -1,6 +1,8 @@
+import type { Database } from 'better-sqlite3';
 import { onNews } from '../../db/FileWatch.ts';
 import { assertSameFile } from '../../db/fileIdentity.ts';
 import { DevsError } from '../../errors/DevsError.ts';
+import type { EventStore } from '../../state/events/EventStore.ts';
 import type { WebhookRows } from '../../state/events/WebhookStore.ts';
 import type { ScheduleRows } from '../../state/schedules/ScheduleStore.ts';
 import type { NewRunLabels } from '../drive/givenLabels.ts';
@@ -13,7 +15,7 @@ import type { EngineStore } from '../gates/EngineStore.ts';
 import { type DeleteOptions, type DeleteResult, deleteRun } from '../runs/deleteRuns.ts';
 import { type FollowedFile, followedFile, type SeenAs } from '../runs/followRun.ts';
 import { type ForkOptions, type ForkResult, forkRun } from '../runs/forkRun.ts';
-import { type GateEventSource, gateEventsAfter } from '../runs/gateEvents.ts';
+import { eventPosition, type GateEventSource, gateEventsAfter } from '../runs/gateEvents.ts';
 import { getRun, inbox, listRuns, updateMetadata } from '../runs/lists.ts';
 import { OneFile, type RunFiles } from '../runs/RunFiles.ts';
 import type { GateFilter, GatePage, QueueOptions, RunDriver, RunFilter, RunPage } from '../runs/Runs.ts';
@@ -52,6 +54,8 @@ export interface AppRuns<Graph, State, Update, Output>
   openGates(filter: GateFilter): GatePage | Promise<GatePage>;
   /** Events about the gates of all runs. */
   readonly gateEvents: GateEventSource;
+  /** The same with ends of runs, for telemetry. A driver does not write for it where that can be. */
+  readonly outboxEvents: GateEventSource;
   /** Deliveries of webhooks. */
   readonly webhooks: WebhookRows;
   readonly schedules: ScheduleRows;
@@ -64,26 +68,41 @@ export interface AppRuns<Graph, State, Update, Output>
   close(): PromiseLike<void>;
 }
 
+/** Reads the log of all runs from where the last call has found nothing more. */
+function outboxOfLog(db: Database, log: EventStore): GateEventSource['page'] {
+  let looked = 0;
+  return ({ after, limit }) => {
+    assertSameFile(db);
+    const upTo = log.lastSeq();
+    const events = log.outboxOfAll({ after: Math.max(eventPosition(after), looked), upTo, limit });
+    if (events.length === 0) looked = upTo;
+    return events;
+  };
+}
+
 /** Runs that are all in one open state file: each call goes to it as it is. */
 export class LocalRuns<Graph, State, Update, Output>
   extends OneFile<FileApp<Graph, State, Update, Output>>
   implements AppRuns<Graph, State, Update, Output>
 {
   readonly gateEvents: GateEventSource;
+  readonly outboxEvents: GateEventSource;
   readonly webhooks: WebhookRows;
   readonly schedules: ScheduleRows;
   readonly #close: () => void;
 
   constructor(file: FileApp<Graph, State, Update, Output>, close: () => void) {
     super(file);
-    const { db, gateEvents } = file.store;
+    const { db, gateEvents, log } = file.store;
+    const watch = (tell: () => void) => onNews(db, tell);
     this.gateEvents = {
       page: (page) => {
         assertSameFile(db);
         return gateEventsAfter(page, gateEvents);
       },
-      watch: (tell) => onNews(db, tell),
+      watch,
     };
+    this.outboxEvents = { page: outboxOfLog(db, log), watch };
     this.webhooks = file.store.webhooks;
     this.schedules = file.store.schedules;
     this.#close = close;

@@ -35,7 +35,7 @@ import type { CreateOptions, ExecuteOptions, SignalStart, StartOptions } from '.
 import { type Gate, type GateAnswer, gatesOf, sentAnswer } from '../gates/Gate.ts';
 import type { Principal } from '../gates/principals.ts';
 import type { RunSnapshot } from '../graph/EngineGraph.ts';
-import { type SendOptions, sendOutbox } from '../outbox/OutboxSender.ts';
+import { type OutboxTarget, type SendOptions, sendOutbox } from '../outbox/OutboxSender.ts';
 import { type CompactOptions, type CompactResult, compactFile } from '../runs/compactFile.ts';
 import {
   type DeleteFilter,
@@ -45,7 +45,7 @@ import {
 } from '../runs/deleteRuns.ts';
 import { type FollowOptions, followRun, followRunInfo, type Waits } from '../runs/followRun.ts';
 import { type ForkOptions, type ForkResult, threadExists } from '../runs/forkRun.ts';
-import { type GateEventOptions, readGateEvents } from '../runs/gateEvents.ts';
+import { type GateEventOptions, type GateEventSource, readGateEvents } from '../runs/gateEvents.ts';
 import { cancelNotice, decisionNotice, messageNotice, pauseNotice } from '../runs/notices.ts';
 import type {
   GateFilter,
@@ -71,6 +71,7 @@ import type { TurnInfo } from '../start/turnList.ts';
 import { NO_STORE } from '../store/resolveStore.ts';
 import type { StreamEvent, StreamMode } from '../stream/StreamEvent.ts';
 import type { StreamOptions } from '../stream/streamRun.ts';
+import { Telemetry, type TelemetryOptions } from '../telemetry/Telemetry.ts';
 import { type ExportedThread, type ExportOptions, exportThread } from '../transfer/exportThread.ts';
 import type { ImportedThread, ImportOptions } from '../transfer/importThread.ts';
 import { registerApp } from '../waits/children.ts';
@@ -95,6 +96,7 @@ interface AboutApp<Graph> {
   readonly events: EventBus;
   readonly memory: BaseStore | undefined;
   readonly webhooks: Webhooks;
+  readonly telemetry: TelemetryOptions | null;
   readonly runs: Runs | null;
   readonly file?: string | null;
 }
@@ -129,10 +131,13 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
   /** Names of its webhooks, which `run` and `start` can be given as `webhook`. */
   readonly webhooks: readonly string[];
   readonly #webhooks: Webhooks;
+  readonly #telemetry: Telemetry;
+  /** Whether spans are sent without being asked for. */
+  readonly #exports: boolean;
   readonly #runs: AppRuns<Graph, State, Update, Output>;
 
   constructor(
-    { graph, queue, events, memory, webhooks, runs, file = null }: AboutApp<Graph>,
+    { graph, queue, events, memory, webhooks, telemetry, runs, file = null }: AboutApp<Graph>,
     place: AppRuns<Graph, State, Update, Output>,
   ) {
     this.graph = graph;
@@ -145,6 +150,11 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
     this.drive = (held, how) => place.drive(held, how);
     this.webhooks = Object.keys(webhooks);
     this.#webhooks = webhooks;
+    this.#exports = telemetry !== null;
+    this.#telemetry = new Telemetry(telemetry ?? {}, {
+      graph: queue.graph,
+      read: (id, use) => place.read(id, ({ store }) => use(store)),
+    });
     this.#runs = place;
     registerApp(this, (parent) => place.openIn(parent).asChild);
   }
@@ -533,8 +543,8 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
   }
 
   /**
-   * Sends the events of every run to the webhooks of the app until `signal` is aborted. Each is sent at least once, in the order of its
-   * run. Several processes can call it. `work` and workers of a cluster do this by themselves. A request that fails is repeated
+   * Sends the events of every run to the webhooks of the app, and its spans if `telemetry` is set, until `signal` is aborted. Each is
+   * sent at least once, in the order of its run. Several processes can call it. `work` and workers of a cluster do this by themselves. A request that fails is repeated
    * for a day.
    *
    * @throws DevsError `STATE_…` if the runs cannot be reached.
@@ -547,8 +557,35 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    */
   async sendWebhooks(options: SendOptions = {}): Promise<void> {
     const asked = optionsOf('sendWebhooks', options);
-    const { gateEvents: events, webhooks: rows } = this.#runs;
-    await sendOutbox(webhookTargets(this.#webhooks), asked, { events, rows });
+    await Promise.all(this.#senders().map(({ send }) => send(asked)));
+  }
+
+  /**
+   * Sends every span of a run that has ended with OpenTelemetry, also of one that ended long ago. A span has the same id each time.
+   *
+   * @returns The number of these spans.
+   * @throws DevsError `THREAD_NOT_FOUND`; `CONFIG_INVALID` if the exporter's package is missing. The error of the exporter.
+   *
+   * @example
+   * ```ts
+   * await app.exportTrace('post-42');
+   * ```
+   */
+  async exportTrace(id: string): Promise<number> {
+    return this.#telemetry.sendRun(id);
+  }
+
+  /** One for all webhooks, and one for spans, which are found elsewhere. */
+  #senders() {
+    const { gateEvents, outboxEvents, webhooks: rows } = this.#runs;
+    const sender = (target: OutboxTarget, events: GateEventSource) => ({
+      name: target.name,
+      send: (how: SendOptions) => sendOutbox([target], how, { events, rows }),
+    });
+    return [
+      ...webhookTargets(this.#webhooks).map((target) => sender(target, gateEvents)),
+      ...(this.#exports ? [sender(this.#telemetry.target, outboxEvents)] : []),
+    ];
   }
 
   /** Lists open deliveries of webhooks, oldest first: at most 1,000. `givenUpAt` is the time at which one was given up. */
@@ -599,14 +636,11 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
     };
   }
 
-  /** For a worker: sends webhooks and fires schedules until `signal` is aborted. Does not reject. */
+  /** For a worker: sends webhooks and spans, and fires schedules, until `signal` is aborted. Does not reject. */
   async tend({ signal }: { readonly signal: AbortSignal }): Promise<void> {
     const parts = this.#scheduling();
     const fire = keepGoing('schedules', () => fireUntilStopped(signal, parts), signal);
-    const sent = webhookTargets(this.#webhooks).map((target) => {
-      const { gateEvents: events, webhooks: rows } = this.#runs;
-      return keepGoing(target.name, () => sendOutbox([target], { signal }, { events, rows }), signal);
-    });
+    const sent = this.#senders().map(({ name, send }) => keepGoing(name, () => send({ signal }), signal));
     await Promise.all([fire, ...sent]);
   }
 
@@ -842,6 +876,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    * that uses it: wait for this.
    */
   close(): PromiseLike<void> {
+    void this.#telemetry.close();
     return this.#runs.close();
   }
 }

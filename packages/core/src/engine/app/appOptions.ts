@@ -40,6 +40,7 @@ export const APP_OPTIONS = {
   secrets: true,
   events: true,
   webhooks: true,
+  telemetry: true,
   now: true,
   newId: true,
 } satisfies OptionNames<AppOptions<never>>;

@@ -13,6 +13,7 @@ import { graphFingerprint, graphName } from '../graph/graphShape.ts';
 import type { GraphOf, GraphSource, NameOf, OutputOf, StateOf, UpdateOf } from '../graph/graphSource.ts';
 import { type OwnGraphGuards, ownGraphProfile } from '../graph/NodeEngine.ts';
 import type { RemoteRuns } from '../remote/RemoteRuns.ts';
+import type { GateEventSource } from '../runs/gateEvents.ts';
 import type { Runs } from '../runs/Runs.ts';
 import type { StreamEvent } from '../stream/StreamEvent.ts';
 import { toldBy } from '../stream/toldBy.ts';
@@ -101,7 +102,9 @@ export function durable<Source extends GraphSource, Answers extends AnswersAt<Na
     refuseKey(encryptionKey);
     if (graph !== undefined && name !== undefined && graph !== name)
       throw new TypeError('`name` and `graph` differ: set one of them.');
-    const named = { ...known, recordedAs: (own: string | undefined) => graphName(graph ?? name ?? own) };
+    const recordedAs = (own: string | undefined) => graphName(graph ?? name ?? own);
+    // Their logs are in many files: who sends their spans finds an ended run by its event.
+    const named = { ...known, recordedAs, numbersEnds: true };
     const { now = runs.now } = about;
     const plan = planApp<Source>(source, { ...about, ...(now && { now }) }, named);
     if (about.store === 'file') throw new TypeError(FILE_OF_ITS_OWN);
@@ -152,21 +155,22 @@ function openStateFile({
   return { db: opened, close: () => opened.close() };
 }
 
-type Hearing = Pick<AppFactory<never, never, never>, 'webhooks'>;
+type Hearing = Pick<AppFactory<never, never, never>, 'webhooks' | 'telemetry'>;
 
-const NOBODY_HEARS: Hearing = { webhooks: {} };
+const NOBODY_HEARS: Hearing = { webhooks: {}, telemetry: null };
 
 /** @param close - Closes the state file, where the app opened it. */
 export function localApp<Graph, State, Update, Output, AppGate extends Gate = Gate>(
   file: FileApp<Graph, State, Update, Output>,
   close: () => void = () => {},
-  { webhooks }: Hearing = NOBODY_HEARS,
+  { webhooks, telemetry }: Hearing = NOBODY_HEARS,
 ): DurableApp<Graph, State, Update, Output, AppGate> {
   const { graph, fingerprint } = file;
   const { events, memory, recordedAs = '' } = file.engine;
   const queue = { graph: recordedAs, fingerprint };
   const { db } = file.engine.store;
-  const about = { graph, queue, events, memory, webhooks, runs: null, file: db.memory ? null : db.name };
+  const hearing = { webhooks, telemetry };
+  const about = { graph, queue, events, memory, ...hearing, runs: null, file: db.memory ? null : db.name };
   const app = new DurableApp<Graph, State, Update, Output, AppGate>(about, new LocalRuns(file, close));
   registerInternals(app, file);
   return app;
@@ -177,7 +181,7 @@ function remoteApp<Graph, State, Update, Output, AppGate extends Gate>(
   plan: AppFactory<Graph, State, Update, Output>,
   runs: Runs,
 ): DurableApp<Graph, State, Update, Output, AppGate> {
-  const { events, memory, webhooks } = plan;
+  const { events, memory, webhooks, telemetry } = plan;
   const { graph, shape } = plan.outline();
   const queue = { graph: graphName(plan.recordedAs), fingerprint: graphFingerprint(shape) };
   let loaded: Promise<RemoteRuns<Graph, State, Update, Output>> | undefined;
@@ -185,7 +189,8 @@ function remoteApp<Graph, State, Update, Output, AppGate extends Gate>(
     loaded ??= import('../remote/RemoteRuns.ts').then(({ RemoteRuns }) => new RemoteRuns(plan, runs, queue));
     return loaded;
   };
-  return new DurableApp({ graph, queue, events, memory, webhooks, runs }, appRuns(plan, runs, load));
+  const about = { graph, queue, events, memory, webhooks, telemetry, runs };
+  return new DurableApp(about, appRuns(plan, runs, load));
 }
 
 /** What moves files and opens copies of them is loaded by the first call that needs it. */
@@ -221,7 +226,7 @@ function appRuns<Graph, State, Update, Output>(
     get: (id) => runs.get(id),
     updateMetadata: (id, patch) => runs.updateMetadata(id, patch),
     openGates: (page) => runs.gates(page),
-    gateEvents: { page: (page) => runs.gateEvents(page), watch: (tell) => runs.watch(null, tell) },
+    ...sourcesOf(runs),
     webhooks: runs.webhooks,
     schedules: runs.schedules,
     openIn: (parent) => {
@@ -234,6 +239,14 @@ function appRuns<Graph, State, Update, Output>(
     },
     close: () => runs.close(),
   };
+}
+
+function sourcesOf(runs: Runs): Pick<AppRuns<never, never, never, never>, 'gateEvents' | 'outboxEvents'> {
+  const all: GateEventSource = {
+    page: (page) => runs.gateEvents(page),
+    watch: (tell) => runs.watch(null, tell),
+  };
+  return { gateEvents: all, outboxEvents: all };
 }
 
 async function* reading(

@@ -56,6 +56,7 @@ import type { StoredCheckpoint } from '../saver/SqliteSaver.ts';
 import { STEP_CODEC } from '../saver/StrictSerde.ts';
 import { resolveStore } from '../store/resolveStore.ts';
 import { keptEvents, RunStreams, type StreamsOptions } from '../stream/RunStreams.ts';
+import { type TelemetryOptions, telemetryOptions } from '../telemetry/Telemetry.ts';
 import { assertWebhooks, type Webhooks } from '../webhooks/Webhook.ts';
 import { FileApp } from './FileApp.ts';
 
@@ -106,6 +107,11 @@ export interface AppOptions<
   readonly events?: EventBus;
   /** Receivers of events about gates and ends of runs, by name. `work` and workers send them. @defaultValue none */
   readonly webhooks?: Webhooks;
+  /**
+   * Exports the spans of its runs with OpenTelemetry, as the `OTEL_…` variables say. `work` and workers send them.
+   * @defaultValue false
+   */
+  readonly telemetry?: boolean | TelemetryOptions;
   /** Clock, in milliseconds since the Unix epoch. @defaultValue the machine's; in a cluster PostgreSQL's */
   readonly now?: () => number;
   readonly newId?: () => string;
@@ -122,6 +128,8 @@ export interface KnownGraph<State> {
    * @defaultValue a run is known by the shape of its graph alone
    */
   readonly recordedAs?: (compiled: string | undefined) => string | undefined;
+  /** Ends of its runs get a position among those of every run, for telemetry too. @defaultValue for webhooks alone */
+  readonly numbersEnds?: boolean;
 }
 
 type PlanOptions<State> = AppOptions<State, string, object>;
@@ -152,6 +160,7 @@ export class AppFactory<Graph, State, Update, Output = State> {
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
   readonly webhooks: Webhooks;
+  readonly telemetry: TelemetryOptions | null;
   readonly #options: PlanOptions<State>;
   readonly #known: KnownGraph<State & object>;
   readonly #source: ReadSource<State & object, Update, string>;
@@ -190,6 +199,7 @@ export class AppFactory<Graph, State, Update, Output = State> {
     this.now = now;
     this.newId = newId;
     this.webhooks = options.webhooks ?? {};
+    this.telemetry = telemetryOptions(options.telemetry);
   }
 
   /** The graph over no file, for what is told of the graph itself. */
@@ -208,7 +218,7 @@ export class AppFactory<Graph, State, Update, Output = State> {
     ...about
   }: AppFile): FileApp<Graph, State, Update, Output> {
     const limits = this.#limits;
-    const { profile: _, recordedAs: _name, ...known } = this.#known;
+    const { profile: _, recordedAs: _name, numbersEnds: _ends, ...known } = this.#known;
     const seams = this.#seams(events);
     const store = given ?? this.#storeOver(db, events, about);
     const streams = new RunStreams(db, this.#keep, limits, placeHere);
@@ -248,7 +258,9 @@ export class AppFactory<Graph, State, Update, Output = State> {
       ...{ events, now, newId, entropyThreshold, prices: this.#prices, limits: this.#limits },
       rules: this.#known.profile.rules,
       codec: STEP_CODEC,
-      numbersEnds: Object.keys(this.webhooks).length > 0,
+      numbersEnds:
+        Object.keys(this.webhooks).length > 0 ||
+        (this.#known.numbersEnds === true && this.telemetry !== null),
       ...about,
     });
   }

@@ -337,7 +337,7 @@ function recordThought<State extends object>(
   engine: NodeEngine<State>,
 ): void {
   const scope = nodeScope(visit, state, engine);
-  const payload = { node: visit.node, attempt: visit.attempt };
+  const payload = { node: visit.node, attempt: visit.attempt, visit: visit.lgTaskId };
   const started: NewEvent = { name: 'NODE_STARTED', payload, scope };
   const facts = [started, ...depthWarnings(depth, visit, scope)];
   engine.runs.enter(visit, turnOf('Thought', { visit, state, facts }, engine));
@@ -363,7 +363,8 @@ function recordAction<State extends object>(
   const durationMs = engine.now() - startedAt;
   const scope = nodeScope(visit, state, engine);
   const changes = newEventsOf((emit) => engine.profile.announce(before, state, emit, scope));
-  const finished: NewEvent = { name: 'NODE_FINISHED', payload: { node: visit.node, durationMs }, scope };
+  const payload = { node: visit.node, durationMs, visit: visit.lgTaskId };
+  const finished: NewEvent = { name: 'NODE_FINISHED', payload, scope };
   const facts = [...changes, ...findings.map((finding) => guardFact(finding, scope)), ...notes, finished];
   engine.runs.leave(visit, turnOf('Action', { visit, state, facts }, engine));
 }
@@ -377,8 +378,9 @@ export function recordFailure<State>(
   const { node, attempt, threadId, lgTaskId } = visit;
   const scope = { threadId };
   const { message } = describeThrown(error);
+  const about = { node, message, visit: lgTaskId };
   if (profile.willRetry(error, attempt)) {
-    runs.note(visit, [{ name: 'RETRIED', payload: { node, attempt, message }, scope }]);
+    runs.note(visit, [{ name: 'RETRIED', payload: { ...about, attempt }, scope }]);
     return;
   }
   const level: GuardLevel = {
@@ -390,7 +392,7 @@ export function recordFailure<State>(
   };
   const isSpent = attempt > 1 && profile.willRetry(error, attempt - 1);
   runs.note(visit, [
-    { name: 'NODE_FAILED', payload: { node, message }, scope },
+    { name: 'NODE_FAILED', payload: about, scope },
     ...(isSpent ? [guardFact({ event: 'GUARD_TRIPPED', level }, scope)] : []),
   ]);
 }

@@ -5,6 +5,7 @@ import type { OnActivity } from '../../events/Activity.ts';
 import { type NewEvent, newEventsOf } from '../../events/events.ts';
 import type { StepEnd } from '../../state/RunStore.ts';
 import { type StepStore, stepKeyOf } from '../../state/steps/StepStore.ts';
+import { traceparentOf } from '../../state/steps/spanIds.ts';
 import type {
   NewStep,
   Reserve,
@@ -44,6 +45,11 @@ export interface StepCall {
   /** From 1. Above 1 the call was begun before, and how it ended is unknown. */
   readonly attempt: number;
   readonly signal: AbortSignal;
+  /**
+   * W3C Trace Context of this call. Send it as the header `traceparent`: the spans of the called service then join the spans of
+   * the run. The same for every attempt, and no part of the key.
+   */
+  readonly traceparent: string;
   /**
    * Reports what the call used; recorded with its result. LangChain's `usage_metadata` is understood. A figure no call can
    * have is refused (`USAGE_REFUSED`) and counts as what was held back for the call; the result stays.
@@ -153,7 +159,8 @@ async function alone<T>(name: string, fn: StepFunction<T>): Promise<T> {
   assertStepName(name);
   const { signal } = new AbortController();
   const key = `${randomUUID()}/${name}`;
-  return await fn({ key, attempt: 1, signal, usage: () => {}, onActivity: () => {} });
+  const traceparent = traceparentOf({ threadId: key, lgTaskId: '', name });
+  return await fn({ key, attempt: 1, signal, traceparent, usage: () => {}, onActivity: () => {} });
 }
 
 const faultOf = (error: unknown, { visit, surroundings }: ActiveNode): Error | null =>
@@ -348,7 +355,7 @@ function assertStepName(name: string): void {
 }
 
 function stepCallOf({ visit: { signal } }: ActiveNode, key: StepKey): Omit<StepCall, 'onActivity'> {
-  return { key: stepKeyOf(key), attempt: 1, signal, usage: () => {} };
+  return { key: stepKeyOf(key), attempt: 1, signal, traceparent: traceparentOf(key), usage: () => {} };
 }
 
 /**

@@ -6,6 +6,7 @@ import {
   type GateEventName,
   isGateEvent,
   type OrchestratorEvents,
+  OUTBOX_EVENTS,
   type OutboxEventName,
 } from '../../events/events.ts';
 import { parseStored, type StoreOptions } from '../rows/rows.ts';
@@ -34,6 +35,13 @@ export interface EventPage {
   readonly beforeSeq?: number;
   /** At most this many; defaults to 1,000. */
   readonly limit?: number;
+}
+
+/** Events behind `after`, up to `upTo`; at most `limit`. */
+interface OutboxPart {
+  readonly after: number;
+  readonly upTo: number;
+  readonly limit: number;
 }
 
 interface EventRow {
@@ -79,6 +87,17 @@ const SELECT_RARE = selectNamed("AND name IN ('GATE_SHOWN', 'RUN_SYNCED')");
 const SELECT_LAST_OF = `
   SELECT ${COLUMNS} FROM events
   WHERE thread_id = ? AND name IN (SELECT value FROM json_each(?)) ORDER BY seq DESC LIMIT 1`;
+
+const SELECT_SEQ_BEFORE = `
+  SELECT coalesce(max(seq), 0) FROM events
+  WHERE thread_id = ? AND seq < ? AND name IN (SELECT value FROM json_each(?))`;
+
+// Of every run, in the order of the file.
+const SELECT_OF_ALL = `
+  SELECT ${COLUMNS} FROM events
+  WHERE seq > ? AND seq <= ? AND thread_id IS NOT NULL AND name IN (SELECT value FROM json_each(?)) ORDER BY seq LIMIT ?`;
+
+const SELECT_LAST_SEQ = 'SELECT coalesce(max(seq), 0) FROM events';
 
 const SELECT_IS = 'SELECT name = ? AND payload_json = ? FROM events WHERE seq = ?';
 
@@ -175,6 +194,26 @@ export class EventStore {
   lastOf(threadId: string, names: readonly EventName[]): EventRecord | null {
     const row = this.#selectLastOf.get(threadId, JSON.stringify(names));
     return row === undefined ? null : eventFromRow(row);
+  }
+
+  /** Position of the last event of a run before another one that has one of these names; 0 without one. */
+  seqBefore(threadId: string, seq: number, names: readonly EventName[]): number {
+    const select = prepare<[string, number, string], number>(this.#db, SELECT_SEQ_BEFORE).pluck();
+    return select.get(threadId, seq, JSON.stringify(names)) ?? 0;
+  }
+
+  /** Events about gates and ends of runs, of every run, behind a position and up to another one; the cursor is the position. */
+  outboxOfAll({ after, upTo, limit }: OutboxPart): readonly OutboxEvent[] {
+    const select = prepare<[number, number, string, number], EventRow>(this.#db, SELECT_OF_ALL);
+    return select.all(after, upTo, JSON.stringify(OUTBOX_EVENTS), limit).map((row) => ({
+      ...eventFromRow<OutboxEventName>(row),
+      cursor: String(row.seq),
+    }));
+  }
+
+  /** Position of the last event of all; 0 without one. */
+  lastSeq(): number {
+    return prepare<[], number>(this.#db, SELECT_LAST_SEQ).pluck().get() ?? 0;
   }
 
   /** True if this very event stands at the position. */

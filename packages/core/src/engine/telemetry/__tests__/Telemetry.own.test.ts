@@ -1,0 +1,321 @@
+import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
+import type { Database, Statement } from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, onTestFinished } from 'vitest';
+import { type Answer, Collector, type ReceivedSpan } from '../../../../test/support/Collector.ts';
+import { test } from '../../../../test/support/fixtures.ts';
+import { interceptStatements } from '../../../../test/support/interceptStatements.ts';
+import { only } from '../../../../test/support/only.ts';
+import { createDatabase } from '../../../db/createDatabase.ts';
+import { EventBus } from '../../../events/events.ts';
+import { StateFile } from '../../../state/StateFile.ts';
+import { MemoryRuns } from '../../../testing/MemoryRuns.ts';
+import { durable } from '../../app/durable.ts';
+import { step } from '../../node/step.ts';
+import { otlpExporter, type SpanExporter } from '../otlpExporter.ts';
+import { spansOf } from '../runSpans.ts';
+import { type TelemetryOptions, telemetryOptions } from '../Telemetry.ts';
+
+const ADA = { kind: 'human', id: 'ada' } as const;
+const HOUR_MS = 3_600_000;
+const ENDPOINT = 'OTEL_EXPORTER_OTLP_ENDPOINT';
+const PROTOCOL = 'OTEL_EXPORTER_OTLP_PROTOCOL';
+
+const before = { ...process.env };
+beforeEach(() => {
+  for (const name of Object.keys(process.env)) if (name.startsWith('OTEL_')) delete process.env[name];
+});
+afterEach(() => {
+  for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
+  Object.assign(process.env, before);
+});
+
+const Post = Annotation.Root({ text: Annotation<string> });
+
+const posts = (secret = '') =>
+  new StateGraph(Post)
+    .addNode('write', async () => ({ text: await step('draft', () => `green tea ${secret}`) }))
+    .addNode('publish', async ({ text }) => ({ text: await step('send', () => text) }))
+    .addEdge(START, 'write')
+    .addEdge('write', 'publish')
+    .addEdge('publish', END);
+
+interface How {
+  readonly telemetry?: boolean | TelemetryOptions;
+  readonly now?: () => number;
+  readonly secret?: string;
+}
+
+function open(db: Database, { telemetry = true, now = Date.now, secret = '' }: How = {}) {
+  const gates = { publish: ({ text }: { text: string }) => text };
+  return durable(posts(secret), { db, name: 'posts', gates, telemetry, now });
+}
+
+async function collector(answer?: () => Answer): Promise<Collector> {
+  const made = await Collector.start(answer);
+  onTestFinished(() => made.stop());
+  process.env[ENDPOINT] = made.url;
+  return made;
+}
+
+/** Counts statements of one connection. */
+function countStatements(db: Database, counts: (statement: Statement) => boolean): () => number {
+  let count = 0;
+  interceptStatements(db, (work, statement) => {
+    if (counts(statement)) count += 1;
+    return work();
+  });
+  return () => count;
+}
+
+const sent = { wait: false } as const;
+
+async function throughGate(app: ReturnType<typeof open>, id: string): Promise<void> {
+  const { gates } = await app.run(id, { text: '' });
+  await app.decide(only(gates), { approved: true, by: ADA });
+  await app.run(id);
+}
+
+const isWhole = (spans: readonly ReceivedSpan[]): boolean => {
+  const ids = new Set(spans.map(({ spanId }) => spanId));
+  return spans.every(({ parentSpanId }) => parentSpanId === '' || ids.has(parentSpanId));
+};
+
+/** Names of the spans that a run has, as they are in its file. */
+const namesIn = (db: Database, id: string): readonly string[] =>
+  spansOf(id, new StateFile(db, { events: new EventBus() }))
+    .map(({ name }) => name)
+    .toSorted();
+
+describe('telemetry', () => {
+  test.for(['http/protobuf', 'http/json'])(
+    'sends each span once, as %s, and the tree is whole',
+    async (protocol, { db }) => {
+      process.env[PROTOCOL] = protocol;
+      process.env['OTEL_SERVICE_NAME'] = 'blog';
+      process.env['OTEL_RESOURCE_ATTRIBUTES'] = 'deployment.environment=test%20one,service.name=other';
+      const { taken, spans } = await collector().then(async (there) => {
+        const app = open(db);
+        const { gates } = await app.run('post-1', { text: '' });
+        await app.sendWebhooks(sent);
+        await app.decide(only(gates), { approved: true, by: ADA });
+        await app.run('post-1');
+        await app.sendWebhooks(sent);
+        await app.sendWebhooks(sent);
+        return there;
+      });
+      expect(taken.map(({ name }) => name).toSorted()).toEqual(namesIn(db, 'post-1'));
+      expect(spans).toHaveLength(taken.length);
+      expect(isWhole(spans)).toBe(true);
+      const [first] = taken;
+      expect(first).toMatchObject({ name: 'step draft', kind: 3, resource: { 'service.name': 'blog' } });
+      expect(first?.resource['deployment.environment']).toBe('test one');
+      const gate = only(taken.filter(({ name }) => name === 'gate node_gate'));
+      expect(gate).toMatchObject({ kind: 1, attributes: { 'devs.gate.decider': 'human:ada' } });
+      expect(gate.endTimeUnixNano).toBeGreaterThanOrEqual(gate.startTimeUnixNano);
+      expect(only(taken.filter(({ parentSpanId }) => parentSpanId === '')).attributes['devs.outcome']).toBe(
+        'completed',
+      );
+    },
+  );
+
+  test('is sent again until it is taken, and later ones of the run wait', async ({ db }) => {
+    const answers: Answer[] = [404, 400];
+    const there = await collector(() => answers.shift() ?? 200);
+    let at = Date.now();
+    const app = open(db, { now: () => at });
+    await throughGate(app, 'post-1');
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      await app.sendWebhooks(sent);
+      if (attempt < 2) {
+        expect(there.taken).toEqual([]);
+        expect((await app.undelivered())[0]).toMatchObject({ target: 'otlp:posts', attempts: attempt + 1 });
+      }
+      at += HOUR_MS;
+    }
+    expect(there.spans.map(({ name }) => name).toSorted()).toEqual(namesIn(db, 'post-1'));
+    expect(isWhole(there.spans)).toBe(true);
+    expect(await app.undelivered()).toEqual([]);
+  });
+
+  test('that a collector takes in part is not sent again', async ({ db }) => {
+    const there = await collector(() => 'partial');
+    const app = open(db);
+    await throughGate(app, 'post-1');
+    await app.sendWebhooks(sent);
+    const requests = there.bodies.length;
+    await app.sendWebhooks(sent);
+    expect(there.bodies).toHaveLength(requests);
+    expect(await app.undelivered()).toEqual([]);
+  });
+
+  test('costs a driver no statement', async ({ dbPath }) => {
+    const made: { readonly texts: Set<string>; readonly writes: number }[] = [];
+    for (const telemetry of [false, true]) {
+      const db = createDatabase({ dbPath: `${dbPath}-${telemetry}` });
+      const texts = new Set<string>();
+      const writes = countStatements(db, ({ source, reader }) => texts.add(source) && !reader);
+      await throughGate(open(db, { telemetry }), 'post-1');
+      made.push({ texts, writes: writes() });
+      expect(db.prepare('SELECT count(*) FROM gate_events').pluck().get()).toBe(2);
+      db.close();
+    }
+    const [without, withTelemetry] = made;
+    expect(without?.writes).toBeGreaterThan(30);
+    expect(withTelemetry?.writes).toBe(without?.writes);
+    expect([...(withTelemetry?.texts ?? [])].filter((text) => without?.texts.has(text) !== true)).toEqual([]);
+  });
+
+  test('lets a driver wait for nothing with a collector that is down or silent, and write as little', async ({
+    dbPath,
+  }) => {
+    const writes = (statement: Statement) => !statement.reader;
+    const driven = async (name: string, tends: boolean): Promise<number> => {
+      const db = createDatabase({ dbPath: `${dbPath}-${name}` });
+      const count = countStatements(db, writes);
+      // The sender has a connection of its own, as another process has.
+      const other = createDatabase({ dbPath: `${dbPath}-${name}` });
+      const end = new AbortController();
+      const now = () => 1_700_000_000_000;
+      const app = open(db, { now });
+      const { gates } = await app.run('post-1', { text: '' });
+      const tended = tends ? open(other, { now }).tend({ signal: end.signal }) : null;
+      if (tends)
+        await expect
+          .poll(() => other.prepare('SELECT attempts FROM webhook_deliveries').pluck().get())
+          .toBe(1);
+      await app.decide(only(gates), { approved: true, by: ADA });
+      await app.run('post-1');
+      end.abort();
+      await tended;
+      for (const opened of [db, other]) opened.close();
+      return count();
+    };
+    const alone = await driven('alone', false);
+    const silent = await Collector.start(() => 'silent');
+    process.env[ENDPOINT] = silent.url;
+    const ended = driven('silent', true);
+    await expect.poll(() => silent.bodies.length, { timeout: 20_000 }).toBe(1);
+    await silent.stop();
+    expect(await ended).toBe(alone);
+    process.env[ENDPOINT] = 'http://127.0.0.1:9';
+    expect(await driven('down', true)).toBe(alone);
+  });
+
+  test('has none of twenty secrets, in any place of a run', async ({ db }) => {
+    const there = await collector();
+    const secrets = Array.from(
+      { length: 20 },
+      (_, n) => `sk-ant-api03-${`${n}`.padStart(2, '0')}${'aB3dE5'.repeat(15)}AA`,
+    );
+    const [inResult, inError, inInput, inNode, inWords, inId] = secrets;
+    const graph = new StateGraph(Post)
+      .addNode('write', async () => {
+        for (const [at, secret] of secrets.entries())
+          await step(`draft ${at} ${secret}`, () => `${inResult} ${secret}`);
+        return { text: `${inNode}` };
+      })
+      .addNode('fail', () => {
+        throw new TypeError(`refused ${inError} ${secrets.join(' ')}`);
+      })
+      .addEdge(START, 'write')
+      .addEdge('write', 'fail');
+    for (const content of [false, true]) {
+      const app = durable(graph, {
+        ...{ db, name: `posts${content}`, telemetry: { content } },
+        gates: { fail: ({ text }) => text },
+      });
+      const id = `post-${content}-${inId}`;
+      const { gates } = await app.run(id, { text: `${inInput}` }, { turn: `${inInput}` });
+      await app.decide(only(gates), {
+        approved: true,
+        feedback: `${inWords}`,
+        by: { kind: 'human', id: `${inId}` },
+      });
+      await app.run(id, undefined, { throwOnFailure: false });
+      await app.sendWebhooks(sent);
+    }
+    expect(there.spans.filter(({ name }) => name.startsWith('step draft'))).toHaveLength(40);
+    const all = Buffer.concat(there.bodies).toString('latin1');
+    expect(secrets.filter((secret) => all.includes(secret))).toEqual([]);
+    expect(all).toContain('refused');
+  });
+
+  test('over runs with files of their own is sent as well', async () => {
+    const there = await collector();
+    const gates = { publish: ({ text }: { text: string }) => text };
+    const app = durable(posts(), { runs: new MemoryRuns(), name: 'posts', gates, telemetry: true });
+    await throughGate(app as unknown as ReturnType<typeof open>, 'post-1');
+    await app.sendWebhooks(sent);
+    expect(there.spans.map(({ name }) => name).toSorted()).toEqual([
+      ...[
+        'gate node_gate',
+        'invoke_workflow posts',
+        'node publish',
+        'node write',
+        'step draft',
+        'step send',
+        'turn 1',
+      ],
+    ]);
+    expect(isWhole(there.spans)).toBe(true);
+    await app.close();
+  });
+
+  test('of a run of last month is sent when it is asked for, and again with the same ids', async ({ db }) => {
+    const there = await collector();
+    await throughGate(open(db, { telemetry: false, now: () => Date.now() - 31 * 24 * HOUR_MS }), 'post-1');
+    const app = open(db);
+    await app.sendWebhooks(sent);
+    expect(there.taken).toEqual([]);
+    expect(await app.exportTrace('post-1')).toBe(7);
+    expect(await app.exportTrace('post-1')).toBe(7);
+    expect(there.taken).toHaveLength(14);
+    expect(there.spans).toHaveLength(7);
+    await expect(app.exportTrace('nobody')).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' });
+  });
+
+  test('goes through an exporter of yours', async ({ db }) => {
+    const names: string[] = [];
+    const exporter: SpanExporter = {
+      export: (spans, done) => {
+        names.push(...spans.map((span) => (span as { readonly name: string }).name));
+        done({ code: 0 });
+      },
+      shutdown: async () => {},
+    };
+    const app = open(db, { telemetry: { exporter } });
+    await throughGate(app, 'post-1');
+    await app.sendWebhooks(sent);
+    expect(names.toSorted()).toEqual(namesIn(db, 'post-1'));
+  });
+
+  test('is off without the option, and by the variables of OpenTelemetry', () => {
+    const env = (name: string, value: string) => telemetryOptions(true, { [name]: value });
+    expect([telemetryOptions(undefined, {}), telemetryOptions(false, {})]).toEqual([null, null]);
+    expect([env('OTEL_SDK_DISABLED', 'TRUE'), env('OTEL_TRACES_EXPORTER', 'none')]).toEqual([null, null]);
+    expect(telemetryOptions(true, {})).toEqual({});
+  });
+
+  test.for([
+    [{ exporters: {} }, /exporters/],
+    [{ exporter: {} }, /exporter/],
+    [{ content: 'yes' }, /content/],
+    ['yes', /object/],
+  ] as const)('with wrong options is refused: %j', ([telemetry, message], { db }) => {
+    const make = () => open(db, { telemetry: telemetry as unknown as TelemetryOptions });
+    expect(make).toThrow(TypeError);
+    expect(make).toThrow(message);
+  });
+
+  test('says which package is missing, and which protocol there is not', () => {
+    const make = (protocol: string) => () => otlpExporter({ [PROTOCOL]: protocol }, () => null);
+    expect(make('thrift')).toThrow(
+      expect.objectContaining({
+        code: 'CONFIG_INVALID',
+        remedy: 'Set it to http/protobuf, http/json, grpc.',
+      }),
+    );
+    const remedy = 'Run npm install @opentelemetry/exporter-trace-otlp-grpc';
+    expect(make('grpc')).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID', remedy }));
+  });
+});
