@@ -1,8 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
-import protobuf from 'protobufjs';
 
 type Value = string | number | boolean;
 
@@ -24,13 +23,27 @@ export interface ReceivedSpan {
   readonly resource: Readonly<Record<string, Value>>;
 }
 
-const PROTOS = fileURLToPath(new URL('opentelemetry/', import.meta.url));
+/** A message type of OpenTelemetry's own Protobuf files, as a release of its exporters has them compiled. */
+interface MessageType {
+  verify(message: object): string | null;
+  fromObject(plain: object): object;
+  toObject(message: object, options: { readonly longs: unknown; readonly bytes: unknown }): object;
+  encode(message: object): { finish(): Uint8Array };
+  decode(bytes: Uint8Array): object;
+}
 
-const root = new protobuf.Root();
-root.resolvePath = (_origin, target) => `${PROTOS}${target}`;
-root.loadSync('opentelemetry/proto/collector/trace/v1/trace_service.proto');
-const Request = root.lookupType('opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest');
-const Response = root.lookupType('opentelemetry.proto.collector.trace.v1.ExportTraceServiceResponse');
+interface CollectorTypes {
+  readonly ExportTraceServiceRequest: MessageType;
+  readonly ExportTraceServiceResponse: MessageType;
+}
+
+const protos = createRequire(import.meta.url)('otlp-protos/build/src/generated/root.js') as {
+  readonly opentelemetry: {
+    readonly proto: { readonly collector: { readonly trace: { readonly v1: CollectorTypes } } };
+  };
+};
+const { ExportTraceServiceRequest: Request, ExportTraceServiceResponse: Response } =
+  protos.opentelemetry.proto.collector.trace.v1;
 
 interface AnyValue {
   readonly stringValue?: string;
