@@ -5,7 +5,16 @@ import {
   type Reply,
   type WireCall,
 } from '../../../core/test/support/ChatServer.ts';
+import type { Connected } from './Transport.ts';
 import type { Answer, TrialAgent } from './TrialAgent.ts';
+
+/** How a provider, or its model, is on a day. */
+export interface Hosting {
+  /** Refuses a request before the agent is asked; `null` lets it through. */
+  readonly refuses?: (request: ChatRequest) => Reply | null;
+  /** Whether it replaces a passage of a file that it has read, with the line ends that it was shown. */
+  readonly replacesPassages?: boolean;
+}
 
 /** Agents as models behind the chat protocol of OpenAI, each by a name of its own. They read and edit through their tools. */
 export class ModelHost {
@@ -30,11 +39,11 @@ export class ModelHost {
     return new ModelHost(server, agents);
   }
 
-  /** @returns what `--agents` says. */
-  add(agent: TrialAgent): string {
+  add(agent: TrialAgent, hosting: Hosting = {}): Pick<Connected, 'agents' | 'answered'> {
     const name = `trial-${this.#agents.size + 1}`;
-    this.#agents.set(name, new Hosted(agent));
-    return `openai:${name}`;
+    const hosted = new Hosted(agent, hosting);
+    this.#agents.set(name, hosted);
+    return { agents: `openai:${name}`, answered: () => hosted.answered };
   }
 
   stop(): Promise<void> {
@@ -44,16 +53,24 @@ export class ModelHost {
 
 class Hosted {
   readonly #agent: TrialAgent;
+  readonly #hosting: Hosting;
   #conversation: Conversation | null = null;
+  /** Requests that were not refused. */
+  answered = 0;
 
-  constructor(agent: TrialAgent) {
+  constructor(agent: TrialAgent, hosting: Hosting) {
     this.#agent = agent;
+    this.#hosting = hosting;
   }
 
   reply(request: ChatRequest): Reply {
+    const refusal = this.#hosting.refuses?.(request);
+    if (refusal != null) return refusal;
     const isNew = request.messages.every(({ role }) => role !== 'assistant');
     if (isNew) this.#conversation = null;
-    this.#conversation ??= new Conversation(this.#agent.answer(promptOf(request)));
+    const passages = this.#hosting.replacesPassages === true ? this.#agent.files : {};
+    this.#conversation ??= new Conversation(this.#agent.answer(promptOf(request)), passages);
+    this.answered += 1;
     return this.#conversation.reply(request);
   }
 }
@@ -66,10 +83,14 @@ const promptOf = ({ messages }: ChatRequest): string =>
 /** One stage; its requests come one after the other. */
 class Conversation {
   #answer: Answer;
+  readonly #passages: Readonly<Record<string, string>>;
   #turn = 0;
+  /** Turns before its edits. */
+  #begun = 0;
 
-  constructor(answer: Answer) {
+  constructor(answer: Answer, passages: Readonly<Record<string, string>>) {
     this.#answer = answer;
+    this.#passages = passages;
   }
 
   reply(request: ChatRequest): Reply {
@@ -87,22 +108,42 @@ class Conversation {
       case 'read':
         if (turn === 0) return callOf('read_file', { path: answer.path });
         this.#answer = answer.then(lastTold(request));
+        this.#begun = this.#turn;
         return this.reply(request);
       case 'edits':
-        return editing(answer, turn);
+        return editing(answer, turn - this.#begun, this.#passages);
     }
   }
 }
 
-function editing({ files, summary }: Extract<Answer, { kind: 'edits' }>, turn: number): Reply {
+function editing(
+  { files, summary }: Extract<Answer, { kind: 'edits' }>,
+  turn: number,
+  passages: Readonly<Record<string, string>>,
+): Reply {
   const calls = Object.entries(files).map(
     ([path, content]): WireCall =>
       content === null
         ? { name: 'delete_file', arguments: JSON.stringify({ path }) }
-        : { name: 'write_file', arguments: JSON.stringify({ path, content }) },
+        : (longer(path, content, passages[path]) ?? {
+            name: 'write_file',
+            arguments: JSON.stringify({ path, content }),
+          }),
   );
   if (turn === 0) return callOf('list_files', {});
   return turn === 1 && calls.length > 0 ? { kind: 'calls', calls } : callOf('finish', { summary });
+}
+
+/** Lines of a passage. */
+const PASSAGE = 3;
+
+/** What is added to the end of a file, as an edit of its last passage. */
+function longer(path: string, content: string, before: string | undefined): WireCall | null {
+  const known = before?.trimEnd();
+  if (known === undefined || !content.startsWith(known)) return null;
+  const find = known.split('\n').slice(-PASSAGE).join('\n');
+  const replace = `${find}${content.slice(known.length).trimEnd()}`;
+  return { name: 'edit_file', arguments: JSON.stringify({ path, find, replace }) };
 }
 
 /** The tool that ends the stage. */

@@ -20,6 +20,7 @@ export type Devs = (words: readonly string[], place: Place) => Promise<Ended>;
 
 interface Shown {
   readonly status: string;
+  readonly cost: { readonly requests: number; readonly tokensIn: number; readonly tokensOut: number };
   readonly gates: readonly { readonly id: string; readonly kind: string }[];
 }
 
@@ -44,5 +45,10 @@ export class Person {
   async look(run: string): Promise<Shown> {
     const { stdout } = await this.#devs(['status', run, '--json'], this.#place);
     return JSON.parse(stdout) as Shown;
+  }
+
+  /** The same as it is printed. */
+  async read(run: string): Promise<string> {
+    return (await this.#devs(['status', run], this.#place)).stdout;
   }
 }

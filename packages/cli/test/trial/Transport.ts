@@ -6,5 +6,7 @@ export type TransportName = (typeof TRANSPORTS)[number];
 export interface Connected {
   /** What `--agents` says. */
   readonly agents: string;
+  /** Requests that got an answer, where that can be counted. */
+  readonly answered?: () => number;
   readonly stop: () => Promise<void>;
 }

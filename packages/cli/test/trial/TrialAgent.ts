@@ -68,10 +68,18 @@ export class TrialAgent {
   readonly prompts: string[] = [];
   readonly #job: Job;
   readonly #vice: TrialName;
+  readonly #reads: string | undefined;
 
-  constructor(job: Job, vice: TrialName) {
+  /** @param reads - A file that it reads before it writes code. */
+  constructor(job: Job, vice: TrialName, reads?: string) {
     this.#job = job;
     this.#vice = vice;
+    this.#reads = reads;
+  }
+
+  /** What it has seen of the repository. */
+  get files(): Job['base'] {
+    return this.#job.base;
   }
 
   /** Answers a prompt; each is a paid call. */
@@ -125,7 +133,7 @@ export class TrialAgent {
         if (this.#job.isChore) return edited('No test can show this.', {});
         return edited('A test that fails.', { [repository.feature.test]: testOf(this.#job) });
       case 'implement':
-        return edited('It does what the task says.', this.#cleaned());
+        return this.#implementation();
       case 'review':
         return this.#review();
       case 'document':
@@ -135,6 +143,12 @@ export class TrialAgent {
       case 'ask':
         return { kind: 'words', text: 'Because the brief says so.' };
     }
+  }
+
+  #implementation(): Answer {
+    const done = edited('It does what the task says.', this.#cleaned());
+    const then = (): Answer => done;
+    return this.#reads === undefined ? done : { kind: 'read', path: this.#reads, then };
   }
 
   /** The right work, with what the first attempt spoilt put right. */

@@ -6,6 +6,7 @@ import type { ProjectConfigInput } from '../../src/config/ProjectConfig.ts';
 import { detectProject } from '../../src/init/detectProject.ts';
 import type { TrialName } from './agents.ts';
 import type { Repository } from './Repository.ts';
+import type { Situation } from './situations/Situation.ts';
 import { copyPackage, type Toolbox } from './Toolbox.ts';
 
 /** A repository on disk, as a person has it: committed, nothing lying in it. */
@@ -20,6 +21,8 @@ export interface TrialCheckout {
   readonly check: readonly string[];
   /** As `devs init` names them where {@link check} is several: `xo && ava && tsd`, or that of each package. */
   readonly checks: NonNullable<ProjectConfigInput['checks']>;
+  /** Variables that the judge needs to prepare and to check a clone. */
+  readonly judged?: Readonly<Record<string, string>>;
   /** Where programs of the repository lie that its owner has on the `PATH`; `null`: none. */
   readonly programs: string | null;
 }
@@ -33,28 +36,33 @@ export interface CheckoutOptions {
   readonly tools: Toolbox;
   /** How long its setup says nothing, ms. @defaultValue 0 */
   readonly setupMs?: number;
+  readonly situation?: Situation | undefined;
 }
 
 export async function trialCheckout(
   dir: string,
-  { repository, agent, tools, setupMs = 0 }: CheckoutOptions,
+  { repository, agent, tools, setupMs = 0, situation }: CheckoutOptions,
 ): Promise<TrialCheckout> {
   const root = join(dir, repository.name);
   mkdirSync(root);
   if (repository.tarball !== undefined) copyPackage(await tools.unpacked(repository.tarball), root);
   const added = addedTest(repository, agent, join(dir, COUNTER));
-  const files = { ...repository.files, ...added, '.gitignore': 'node_modules\n' };
+  const ignores = ['node_modules', ...(situation?.ignored ?? []), ''].join('\n');
+  const files = { ...repository.files, ...added, ...situation?.files, '.gitignore': ignores };
+  const { save = (content: string) => content, message = 'What there is' } = situation ?? {};
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), content);
+    const mode = path.startsWith('.husky/') ? 0o755 : 0o644;
+    writeFileSync(join(root, path), path.startsWith('.') ? content : save(content), { mode });
   }
   const user = UserCheckout.create(root);
+  situation?.beforeCommit?.(user, dir);
   user.git('add', '.');
-  user.git('commit', '-q', '-m', 'What there is');
+  user.git('commit', '-q', '-m', message);
   const targets = await tools.links(repository);
   return {
     user,
-    base: contentsOf(root),
+    base: { ...contentsOf(root), ...situation?.stored },
     ignored: Object.keys(added),
     setup: setupOf(dir, targets, setupMs),
     ...(await checksOf(root, { repository, agent, tools })),

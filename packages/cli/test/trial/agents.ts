@@ -1,3 +1,5 @@
+import type { SituationName } from './situations/Situation.ts';
+
 /** The agents of the trial, each with one vice; without it each does what a careful colleague would. */
 export const AGENTS = [
   ['wrong-test', 'its first test asserts what is wrong; it is corrected in the next attempt'],
@@ -18,7 +20,7 @@ export type AgentName = (typeof AGENTS)[number][0];
 
 /** Tried beside the twelve: a check whose tool is not installed. */
 export const MISSING_TOOL = 'missing-tool';
-export type TrialName = AgentName | typeof MISSING_TOOL;
+export type TrialName = AgentName | typeof MISSING_TOOL | SituationName;
 
 /** Attempts that fail by the agent's fault alone: they end a drive, and somebody has to type `devs resume`. */
 export const MAY_STOP: ReadonlySet<TrialName> = new Set(['refusal', 'invalid-answers', 'endless-reading']);

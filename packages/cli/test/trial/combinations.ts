@@ -2,6 +2,7 @@ import { AGENTS, MISSING_TOOL, type TrialName } from './agents.ts';
 import type { Repository } from './Repository.ts';
 import { REPOSITORIES } from './repositories.ts';
 import type { Combination } from './runTrial.ts';
+import { SITUATIONS } from './situations/situations.ts';
 import { TRANSPORTS } from './Transport.ts';
 
 /** The twelve, and what is tried beside them. */
@@ -17,12 +18,17 @@ const at = <Item>(items: readonly Item[], index: number): Item => items[index % 
  */
 export function allCombinations(turn: number): readonly Combination[] {
   const all = REPOSITORIES.length * TRIALS.length * TRANSPORTS.length;
-  return Array.from({ length: all }, (_, step) => ({
+  const ofAgents = Array.from({ length: all }, (_, step) => ({
     repository: at(REPOSITORIES, step + turn),
     agent: at(TRIALS, step + turn),
     transport: at(TRANSPORTS, step + turn),
   }));
+  return [...everySituation(), ...ofAgents];
 }
+
+/** Each in the repository whose own check takes the least. */
+export const everySituation = (): readonly Combination[] =>
+  SITUATIONS.map(({ name, transport }) => ({ agent: name, transport, repository: at(BY_SPEED, 0) }));
 
 /** The repositories that need nothing but this workspace. */
 export const LOCAL_REPOSITORIES: readonly Repository[] = REPOSITORIES.filter(
@@ -50,7 +56,7 @@ export function turnOf(turn: number): readonly Combination[] {
 /**
  * One agent for each place where work is found to be wrong or cannot be: the tests, a reviewer, the check before the work,
  * the answer itself; one whose setup says nothing for a while, one whose tool is missing. Each transport is among them;
- * the repositories are, with their own tools, in the long form.
+ * the repositories and the other situations are, with their own tools, in the long form.
  */
 export const SHORT: readonly Combination[] = (
   [
@@ -60,6 +66,8 @@ export const SHORT: readonly Combination[] = (
     ['refusal', 'acp'],
     ['no-test', 'command'],
     [MISSING_TOOL, 'http'],
+    ['crlf', 'http'],
+    ['silent-cli', 'command'],
   ] as const
 ).map(([agent, transport]) => ({ agent, transport, repository: at(BY_SPEED, 0) }));
 

@@ -33,7 +33,7 @@ export async function judge(
     [['git', 'clone', '-q', '-b', branch, root, clone], dir],
     [checkout.setup, clone],
   ] as const) {
-    const { status, output } = await ranIn(cwd, argv);
+    const { status, output } = await ranIn(cwd, argv, checkout.judged);
     if (status !== 0) throw new Error(`${argv[0]} failed: ${output}`);
   }
   const wrong = [...lost(job, checkout, clone), ...(await unmet(job, clone, dir))];
@@ -90,13 +90,13 @@ console.log('judged');
 /** The tests of the repository as they were before, with the manifest that was there before. */
 async function red(
   job: Job,
-  { base, ignored, check }: TrialCheckout,
+  { base, ignored, check, judged }: TrialCheckout,
   clone: string,
 ): Promise<readonly string[]> {
   const right = rightWork(job);
   for (const [path, content] of Object.entries(base))
     if (!(path in right)) writeFileSync(join(clone, path), content);
   for (const path of ignored) rmSync(join(clone, path));
-  const { status, output } = await ranIn(clone, check);
+  const { status, output } = await ranIn(clone, check, judged);
   return status === 0 ? [] : [`the tests of the repository fail: ${output.slice(-300)}`];
 }

@@ -6,21 +6,24 @@ import { allCombinations, LOCAL_REPOSITORIES, matches, TRIALS } from './combinat
 import { ModelHost } from './ModelHost.ts';
 import { REPOSITORIES } from './repositories.ts';
 import { type Combination, faultsOf, type Row, runTrial } from './runTrial.ts';
+import { SITUATIONS } from './situations/situations.ts';
 import { unsound } from './soundness.ts';
 import { LOCAL, Registry } from './Toolbox.ts';
 import { TRANSPORTS } from './Transport.ts';
 import { reasonsOf, renderTable, sumsOf } from './table.ts';
 import { trialBin } from './trialBin.ts';
 
-const HELP = `Usage: pnpm trial [--only REPOSITORY/AGENT/TRANSPORT]... [--minutes N] [--local] [--policy] [--sound] [--keep] [--json] [--list]
+const HELP = `Usage: pnpm trial [--only REPOSITORY/AGENT/TRANSPORT]... [--minutes N] [--suite SECONDS] [--local] [--policy] [--sound] [--keep] [--json] [--list]
 
 Runs the real devs command on ten repositories with twelve agents that each have one vice, over HTTP, as commands and over
-the Agent Client Protocol, and judges what was committed by tests that no agent has seen.
+the Agent Client Protocol, and in ten situations of an ordinary day, and judges what was committed by tests that no agent
+has seen.
 
   --only WHAT    a repository, an agent or a transport, or several of them with slashes: p-limit, p-limit/refusal,
                  p-limit/refusal/acp, //acp; may be given several times
   --minutes N    how long all of it may take; 60 without it. What no time is left for is not run, and said to be so
   --local        only repositories for which this workspace has everything; nothing is fetched
+  --suite SECONDS  how long the tests of slow-suite take; 15 without it, 150 is a real one
   --policy       design and plan are approved by a policy, not by commands of a person
   --sound        only whether each repository can tell right work from wrong; no agents
   --keep         the folder of a trial that went wrong stays, and is named
@@ -29,7 +32,8 @@ the Agent Client Protocol, and judges what was committed by tests that no agent 
   --list         the repositories, agents and transports
 
 The table counts commits by whether they are right; attempts in which the agent did its best and whose work did not become
-a commit (refused); calls that were paid before a missing tool was told (paid); and how often a person was asked.
+a commit (refused); calls that were paid before a missing tool was told (paid); how often a person was asked, and what was
+typed; and the requests and tokens that devs counted.
 
 Exits 0 when all is well, 1 when wrong work was committed, correct work refused, a call paid too early, a person asked
 without need, or a design or plan took more than two commands or a devs answer, 75 when not everything was run.
@@ -48,6 +52,8 @@ const LIST = [
   ...AGENTS.map(([name, what]) => `${name.padEnd(28)}${what}`),
   `${MISSING_TOOL.padEnd(28)}beside them: a check whose tool is not installed`,
   '',
+  ...SITUATIONS.map(({ name, what }) => `${name.padEnd(28)}${what}`),
+  '',
   TRANSPORTS.join(', '),
   '',
 ].join('\n');
@@ -57,6 +63,7 @@ const say = (line: string): void => void process.stderr.write(`${line}\n`);
 interface Options {
   readonly only: readonly string[];
   readonly minutes: number;
+  readonly suiteMs: number;
   readonly isLocal: boolean;
   readonly gates: 'person' | 'policy';
   readonly from: number;
@@ -95,6 +102,7 @@ async function runAll(options: Options): Promise<{ readonly rows: readonly Row[]
         models,
         tools,
         gates: options.gates,
+        suiteMs: options.suiteMs,
         ...(options.isKeeping && { onKept: (dir) => say(`kept: ${dir}`) }),
       });
       rows.push(row);
@@ -132,6 +140,7 @@ async function main(): Promise<void> {
     options: {
       only: { type: 'string', multiple: true, default: [] },
       minutes: { type: 'string', default: '60' },
+      suite: { type: 'string', default: '15' },
       from: { type: 'string', default: `${Math.floor(Math.random() * 390)}` },
       local: { type: 'boolean', default: false },
       policy: { type: 'boolean', default: false },
@@ -147,6 +156,7 @@ async function main(): Promise<void> {
   const options: Options = {
     only: values.only,
     minutes: numberOf('--minutes', values.minutes, (number) => number > 0),
+    suiteMs: 1000 * numberOf('--suite', values.suite, (number) => number > 0),
     from: numberOf('--from', values.from, (number) => Number.isInteger(number) && number >= 0),
     isLocal: values.local,
     isKeeping: values.keep,

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -5,10 +6,12 @@ import { sha256Of } from '../../src/config/readConfig.ts';
 import { MAY_STOP, MISSING_TOOL, NEEDED_GATES, type TrialName } from './agents.ts';
 import { briefOf, type Job } from './Job.ts';
 import { judge, type Verdict } from './judge.ts';
-import type { ModelHost } from './ModelHost.ts';
+import type { Hosting, ModelHost } from './ModelHost.ts';
 import { overProgram } from './overProgram.ts';
 import { type Devs, Person, type Typed } from './Person.ts';
 import type { Repository } from './Repository.ts';
+import type { Arranged, Situation } from './situations/Situation.ts';
+import { situationOf } from './situations/situations.ts';
 import type { Toolbox } from './Toolbox.ts';
 import type { Connected, TransportName } from './Transport.ts';
 import { TrialAgent } from './TrialAgent.ts';
@@ -30,6 +33,8 @@ export interface Setting {
   readonly gates: 'person' | 'policy';
   /** How long the repository's setup says nothing, ms. @defaultValue 0 */
   readonly setupMs?: number;
+  /** How long a suite takes that is slow, ms. @defaultValue 1 500 */
+  readonly suiteMs?: number;
   /** Told the folder of a trial that went wrong, which then stays. @defaultValue it is removed */
   readonly onKept?: (dir: string) => void;
 }
@@ -51,7 +56,15 @@ export interface Row {
   readonly commandsPerGate: number;
   /** Times `devs answer` was typed where an approval or a rejection has to do. */
   readonly answers: number;
+  /** Stages that the agent did. */
   readonly calls: number;
+  /** What devs says: requests to models, and their tokens. */
+  readonly requests: number;
+  readonly tokens: number;
+  /** Command lines of the person, in order. */
+  readonly typed: readonly string[];
+  /** What a situation asks of the work, or devs says of itself, and is not so. */
+  readonly broken: readonly string[];
   readonly seconds: number;
   /** What is wrong, for people. */
   readonly why: readonly string[];
@@ -68,6 +81,7 @@ export function faultsOf({
   askedWithoutNeed,
   commandsPerGate,
   answers,
+  broken,
 }: Omit<Row, 'seconds'>): readonly string[] {
   const counted = [
     [commits.wrong, 'wrong work committed'],
@@ -76,14 +90,16 @@ export function faultsOf({
     [askedWithoutNeed.length, 'asked without need'],
     [commandsPerGate > MOST_COMMANDS ? commandsPerGate : 0, 'commands at one gate'],
     [answers, 'answers instead of approvals'],
+    [broken.length, 'broken'],
   ] as const;
   return counted.filter(([count]) => count > 0).map(([count, words]) => `${words}: ${count}`);
 }
 
 const RUN = 'trial';
 const BRANCH = `devs/${RUN}`;
-/** Calls after which a run is stuck: the longest trial that goes well takes 20. */
-const CALLS = '40';
+const START = ['run', '.devs/brief.md', '--id', RUN, '--no-sandbox'] as const;
+/** Requests after which a run is stuck: an agent that reads without end makes 50 in one stage. */
+const CALLS = '400';
 /** Commands after which a person gives up. */
 const PATIENCE = 16;
 
@@ -104,43 +120,106 @@ export async function runTrial(combination: Combination, setting: Setting): Prom
 
 async function tryOut(
   { repository, agent: name, transport }: Combination,
-  { devs, models, tools, gates, setupMs = 0 }: Setting,
+  { devs, models, tools, gates, setupMs = 0, suiteMs = 1_500 }: Setting,
   dir: string,
 ): Promise<Omit<Row, 'seconds'>> {
-  const checkout = await trialCheckout(dir, { repository, agent: name, tools, setupMs });
-  const job: Job = { repository, base: checkout.base, isChore: name === 'no-test' };
-  const agent = new TrialAgent(job, name);
-  const connected = await connect(agent, transport, models);
+  const situation = situationOf(name);
+  const home = join(dir, 'home');
+  mkdirSync(home);
+  const found = await trialCheckout(dir, { repository, agent: name, tools, setupMs, situation });
+  const { user, programs } = found;
+  const arranged = (await situation?.arrange?.({ dir, home, user, suiteMs })) ?? {};
+  const checkout = checkoutOf(found, arranged);
+  // Models see every file with the line ends of Unix.
+  const base = Object.entries(found.base).map(([file, content]) => [file, content.replaceAll('\r\n', '\n')]);
+  const job: Job = { repository, base: Object.fromEntries(base), isChore: name === 'no-test' };
+  const agent = new TrialAgent(job, name, situation?.reads);
+  const connected = await connect(agent, transport, { models, hosting: arranged.hosting });
   try {
-    const home = join(dir, 'home');
-    mkdirSync(home);
-    const { programs } = checkout;
     const path = programs === null ? {} : { PATH: `${programs}${delimiter}${process.env['PATH']}` };
-    const env = { ...models.env, ...path, HOME: home, XDG_STATE_HOME: home };
-    const person = new Person(devs, { cwd: checkout.user.root, env });
-    const trust = writeProject(checkout, job, { connected, gates, isMissing: name === MISSING_TOOL });
+    const env = { ...models.env, ...path, HOME: home, XDG_STATE_HOME: home, ...arranged.env };
+    const person = new Person(devs, { cwd: user.root, env });
+    const project = { connected, gates, isMissing: name === MISSING_TOOL, config: arranged.config };
+    const trust = writeProject(checkout, job, project);
+    const refused = await notRefused(person, situation, { trust, agent });
     const course = await follow(person, name, trust);
-    checkout.user.assertUntouched();
+    user.assertUntouched();
     const verdict = await judge(job, checkout, { branch: BRANCH, dir });
-    return rowOf({ repository, agent: name, transport }, { course, verdict, agent });
+    const { cost } = await person.look(RUN);
+    const isMiscounted = ![undefined, cost.requests].includes(connected.answered?.());
+    const broken = [
+      ...refused,
+      ...(isMiscounted ? [`devs counts ${cost.requests} requests of ${connected.answered?.()}`] : []),
+      ...(course.isCompleted ? await brokenIn(person, user, arranged) : []),
+    ];
+    return rowOf({ repository, agent: name, transport }, { course, verdict, agent, person, cost, broken });
   } finally {
     await connected.stop();
+    await arranged.stop?.();
   }
 }
 
-async function connect(agent: TrialAgent, transport: TransportName, models: ModelHost): Promise<Connected> {
+/** A repository as its situation sets it up. */
+function checkoutOf(found: TrialCheckout, { config, check, checks, judged }: Arranged): TrialCheckout {
+  const setup = config?.setup;
+  const argv = checks?.[0]?.argv;
+  return {
+    ...found,
+    setup: setup === undefined ? found.setup : Array.isArray(setup) ? setup : setup.argv,
+    check: argv ?? found.check,
+    checks: (checks ?? found.checks).map((each) => ({ ...each, ...check })),
+    ...(judged !== undefined && { judged }),
+  };
+}
+
+/** Types what has to be refused before anything is paid. @returns why it was not */
+async function notRefused(
+  person: Person,
+  situation: Situation | undefined,
+  { trust, agent }: { readonly trust: readonly string[]; readonly agent: TrialAgent },
+): Promise<readonly string[]> {
+  if (situation?.refused === undefined) return [];
+  const { flags, words } = situation.refused;
+  const { exitCode, stderr } = await person.devs(...START, ...flags, ...trust);
+  if (exitCode === 2 && words.test(stderr) && agent.calls.length === 0) return [];
+  return [`not refused: devs run ${flags.join(' ')}: exit ${exitCode}, ${stderr}`];
+}
+
+async function brokenIn(
+  person: Person,
+  { root }: TrialCheckout['user'],
+  { broken }: Arranged,
+): Promise<readonly string[]> {
+  if (broken === undefined) return [];
+  const git = (...args: readonly string[]): string =>
+    execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
+  return broken({ branch: BRANCH, git, root, status: await person.read(RUN), typed: person.typed });
+}
+
+async function connect(
+  agent: TrialAgent,
+  transport: TransportName,
+  { models, hosting }: { readonly models: ModelHost; readonly hosting: Hosting | undefined },
+): Promise<Connected> {
   if (transport !== 'http') return overProgram(agent, transport);
-  return { agents: models.add(agent), stop: async () => undefined };
+  return { ...models.add(agent, hosting), stop: async () => undefined };
+}
+
+interface ProjectOfTrial extends Pick<Setting, 'gates'> {
+  readonly connected: Connected;
+  readonly isMissing: boolean;
+  readonly config: Arranged['config'];
 }
 
 /** What a person puts into the folder, none of it part of the repository's tree. */
 function writeProject(
   { user, setup, checks }: TrialCheckout,
   job: Job,
-  { connected, gates, isMissing }: { connected: Connected; gates: Setting['gates']; isMissing: boolean },
+  { connected, gates, isMissing, config: own }: ProjectOfTrial,
 ): readonly string[] {
   const missing = { name: 'types', argv: ['a-tool-that-nobody-has', '--strict'] };
   const config = {
+    ...own,
     agents: connected.agents,
     setup,
     checks: [...checks, ...(isMissing ? [missing] : [])],
@@ -182,16 +261,7 @@ async function follow(person: Person, agent: TrialName, trust: readonly string[]
     isCompleted: last.exitCode === 0,
     last,
   });
-  let now = await person.devs(
-    'run',
-    '.devs/brief.md',
-    '--id',
-    RUN,
-    '--budget-calls',
-    CALLS,
-    '--no-sandbox',
-    ...trust,
-  );
+  let now = await person.devs(...START, '--budget-calls', CALLS, ...trust);
   while (person.typed.length < PATIENCE) {
     if (now.exitCode === 0) return course(now);
     const gate = now.exitCode === RESUMABLE ? (await person.look(RUN)).gates[0] : undefined;
@@ -235,6 +305,9 @@ interface Found {
   readonly course: Course;
   readonly verdict: Verdict;
   readonly agent: TrialAgent;
+  readonly person: Person;
+  readonly cost: Awaited<ReturnType<Person['look']>>['cost'];
+  readonly broken: readonly string[];
 }
 
 function rowOf(
@@ -243,7 +316,7 @@ function rowOf(
     agent: name,
     transport,
   }: { repository: Repository; agent: TrialName; transport: TransportName },
-  { course, verdict, agent }: Found,
+  { course, verdict, agent, person, cost, broken }: Found,
 ): Omit<Row, 'seconds'> {
   const { calls } = agent;
   const isWrong = verdict.wrong.length > 0;
@@ -253,6 +326,7 @@ function rowOf(
   const whole = isMissing || (course.isCompleted && right > 0);
   const why = [
     ...verdict.wrong,
+    ...broken,
     ...(whole ? [] : [`not finished: ${course.asked.at(-1) ?? 'nobody was asked'}`, tail(course.last)]),
   ];
   return {
@@ -267,6 +341,10 @@ function rowOf(
     commandsPerGate: course.commandsPerGate,
     answers: course.answers,
     calls: calls.length,
+    requests: cost.requests,
+    tokens: cost.tokensIn + cost.tokensOut,
+    typed: person.typed.map(({ words }) => words.join(' ')),
+    broken,
     why,
   };
 }

@@ -23,10 +23,12 @@ const HEAD = [
   'paid',
   'asked',
   'no need',
-  'calls',
-  'time',
+  'requests',
+  'tokens',
+  'minutes',
+  '  typed',
 ];
-const WIDTHS = [28, 17, 9, 7, 7, 9, 6, 7, 9, 7, 7];
+const WIDTHS = [28, 17, 9, 7, 7, 9, 6, 7, 9, 10, 9, 9];
 
 const cells = (texts: readonly string[]): string =>
   texts
@@ -45,15 +47,29 @@ const lineOf = (row: Row): string =>
     `${row.paidBeforeTold}`,
     `${row.asked.length}`,
     `${row.askedWithoutNeed.length}`,
-    `${row.calls}`,
-    `${row.seconds.toFixed(1)} s`,
+    `${row.requests}`,
+    `${row.tokens}`,
+    minutes(row.seconds),
+    `  ${verbsOf(row)}`,
   ]);
+
+const minutes = (seconds: number): string => (seconds / 60).toFixed(1);
+
+/** `run, approve ×2` */
+function verbsOf({ typed }: Row): string {
+  const verbs = typed.map((line) => line.split(' ')[0] ?? '');
+  const each = [...new Set(verbs)].map(
+    (verb) => [verb, verbs.filter((other) => other === verb).length] as const,
+  );
+  return each.map(([verb, times]) => (times === 1 ? verb : `${verb} ×${times}`)).join(', ');
+}
 
 /** @param notRun - Combinations for which no time was left. */
 export function renderTable(rows: readonly Row[], notRun: number): string {
   const { right, wrong, refused, paidBeforeTold, asked, askedWithoutNeed } = sumsOf(rows);
   const seconds = rows.reduce((all, row) => all + row.seconds, 0);
-  const calls = rows.reduce((all, row) => all + row.calls, 0);
+  const requests = rows.reduce((all, row) => all + row.requests, 0);
+  const tokens = rows.reduce((all, row) => all + row.tokens, 0);
   const red = rows.filter((row) => faultsOf(row).length > 0);
   return [
     cells(HEAD),
@@ -62,8 +78,8 @@ export function renderTable(rows: readonly Row[], notRun: number): string {
       `${rows.length} trials${notRun > 0 ? `, ${notRun} not run` : ''}`,
       '',
       '',
-      ...[right, wrong, refused, paidBeforeTold, asked, askedWithoutNeed, calls].map(String),
-      `${seconds.toFixed(0)} s`,
+      ...[right, wrong, refused, paidBeforeTold, asked, askedWithoutNeed, requests, tokens].map(String),
+      minutes(seconds),
     ]),
     ...red.flatMap((row) => [
       '',

@@ -3,13 +3,16 @@ import { howMany } from '../../../core/test/support/howMany.ts';
 import { NODE_TESTS } from '../../../core/test/support/nodeTests.ts';
 import { callMain } from '../support/callMain.ts';
 import { Silence } from '../support/Silence.ts';
-import { SHORT, turnOf } from './combinations.ts';
+import { asProcess } from './asProcess.ts';
+import { everySituation, SHORT, turnOf } from './combinations.ts';
 import { ModelHost } from './ModelHost.ts';
 import type { Devs } from './Person.ts';
 import { faultsOf, runTrial } from './runTrial.ts';
+import { situationOf } from './situations/situations.ts';
 import { LOCAL, type Toolbox } from './Toolbox.ts';
+import { type TrialBin, trialBin } from './trialBin.ts';
 
-/** Six combinations; of more, each has every agent once, in another repository or over other transports. */
+/** Eight combinations; of more, each has every agent once, in another repository or over other transports. */
 const TURNS = howMany('DEVS_TRIAL_TURNS', 1);
 
 /** Longer than a person may be left without a sign, ms. */
@@ -38,21 +41,28 @@ function onTerminal() {
 }
 
 let models: ModelHost;
+/** The command as a process, for what only the environment of one can say; `null` in the short form. */
+let bundle: TrialBin | null = null;
 beforeAll(async () => {
   models = await ModelHost.start();
+  if (TURNS > 1) bundle = await trialBin();
   for (const [name, value] of Object.entries(models.env)) vi.stubEnv(name, value);
 });
 afterAll(async () => {
   vi.unstubAllEnvs();
+  bundle?.remove();
   await models.stop();
 });
 
-const turns = TURNS === 1 ? SHORT : Array.from({ length: TURNS }, (_, turn) => turnOf(turn)).flat();
+const turns =
+  TURNS === 1
+    ? SHORT
+    : [...everySituation(), ...Array.from({ length: TURNS }, (_, turn) => turnOf(turn)).flat()];
 
 // More at a time make each slower, and all of them no faster: they share one process.
 vi.setConfig({ maxConcurrency: 3 });
 
-describe.concurrent('a competent agent with one vice', () => {
+describe.concurrent('a competent agent with one vice, or in a situation', () => {
   test.for(
     turns.map(
       (combination) =>
@@ -61,7 +71,8 @@ describe.concurrent('a competent agent with one vice', () => {
   )('%s, in %s over %s', { timeout: 180_000 }, async ([, , , combination]) => {
     // Two see to it that commands of a person are typed; the others take a policy.
     const gates = ['wrong-test', 'red-baseline'].includes(combination.agent) ? 'person' : 'policy';
-    const { devs, longestSilence } = onTerminal();
+    const { devs: called, longestSilence } = onTerminal();
+    const devs = bundle !== null && situationOf(combination.agent) ? asProcess(bundle.bin) : called;
     const setupMs = combination.agent === 'no-test' ? PAUSE : 0;
     const row = await runTrial(combination, {
       devs,
