@@ -16,7 +16,6 @@ import { asHuman, type Principal, principalOf, principalText } from '../engine/g
 import type { CheckpointPage, CheckpointValues, CheckpointView } from '../engine/runs/snapshots.ts';
 import type { Retention } from '../engine/saver/ThreadPruner.ts';
 import type { RunSpan } from '../engine/telemetry/RunSpan.ts';
-import { endingWith } from '../errors/DevsError.ts';
 import { type GateEdit, gateDraft } from '../orchestration/gates/pipelineGates.ts';
 import type { OpenPipeline } from '../orchestration/graph.ts';
 import type { CommitView } from '../orchestration/ports.ts';
@@ -223,10 +222,11 @@ export class Run {
         this.#files.read(id, ({ app }) => use(app.store)),
     };
     const telemetry = new Telemetry(asked, runs);
-    return endingWith(
-      () => telemetry.close(),
-      () => telemetry.sendRun(this.id),
-    );
+    try {
+      return await telemetry.sendRun(this.id);
+    } finally {
+      await telemetry.close();
+    }
   }
 
   /**

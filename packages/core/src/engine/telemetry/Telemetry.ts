@@ -27,6 +27,9 @@ const MEMBERS = { content: true, exporter: true } satisfies Record<keyof Telemet
 
 const isTrue = (text: string | undefined): boolean => text?.trim().toLowerCase() === 'true';
 
+const isOff = (env: Environment): boolean =>
+  isTrue(env['OTEL_SDK_DISABLED']) || env['OTEL_TRACES_EXPORTER']?.trim() === 'none';
+
 /** `null`: nothing is exported, also if `OTEL_SDK_DISABLED` is `true` or `OTEL_TRACES_EXPORTER` is `none`. @throws TypeError */
 export function telemetryOptions(
   given: boolean | TelemetryOptions | undefined,
@@ -39,8 +42,7 @@ export function telemetryOptions(
     throw new TypeError('telemetry.content: expected true or false.');
   if (exporter !== undefined && typeof exporter?.export !== 'function')
     throw new TypeError('telemetry.exporter: expected an exporter of spans.');
-  if (isTrue(env['OTEL_SDK_DISABLED']) || env['OTEL_TRACES_EXPORTER']?.trim() === 'none') return null;
-  return options;
+  return isOff(env) ? null : options;
 }
 
 /** The runs of an app. */

@@ -1,6 +1,6 @@
 // Spans are derived from what is recorded of a run. Nothing is recorded for them.
 
-import type { EventName } from '../../events/events.ts';
+import type { EventName, OrchestratorEvents } from '../../events/events.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import type { EventRecord } from '../../state/events/EventStore.ts';
 import { spanIdOf, stepSpanId, traceIdOf } from '../../state/steps/spanIds.ts';
@@ -212,14 +212,14 @@ const isGateNotice = (event: EventRecord): event is GateNotice => Object.hasOwn(
 
 /** A gate that is not decided ends with its turn. */
 function gateSpans(run: Run): readonly RunSpan[] {
-  const decided = new Map(
+  const decisions = new Map(
     run.log.filter(isNamed('HITL_SESSION_DECIDED')).map((event) => [event.payload.sessionId, event]),
   );
   const notices = run.log.filter(isGateNotice);
   return run.log.filter(isNamed('HITL_SESSION_OPENED')).map((opened) => {
     const { sessionId } = opened.payload;
     const about = notices.filter(({ payload }) => payload.sessionId === sessionId);
-    return gateSpan(opened, { decision: decided.get(sessionId), notices: about }, run);
+    return gateSpan(opened, { decision: decisions.get(sessionId), notices: about }, run);
   });
 }
 
@@ -236,26 +236,19 @@ function gateSpan(
   const { sessionId, kind } = opened.payload;
   const range = rangeAt(opened.seq, run);
   const end = decision ?? range.end;
-  const around = run.executions.filter(
-    ({ start, isOpenAt }) => start.seq < opened.seq && isOpenAt(opened.seq),
-  );
-  const [inside] = around;
-  const said = decision?.payload;
+  const isOpen = decision === undefined && range.isOpen;
   return {
     ...partOf(run),
     spanId: spanIdOf(run.id, 'gate', sessionId),
-    parentId: inside !== undefined && around.length === 1 ? nodeSpanId(inside, run) : turnSpanId(range, run),
-    ...{ name: `gate ${shown(kind)}`, kind: 'internal', startedAt: opened.at },
+    parentId: askedIn(opened.seq, run) ?? turnSpanId(range, run),
+    ...{ name: `gate ${shown(kind)}`, kind: 'internal', startedAt: opened.at, isOpen },
     ...{ endedAt: Math.max(opened.at, end.at), endSeq: end.seq },
-    isOpen: decision === undefined && range.isOpen,
     attributes: masked({
       ...{ 'devs.run.id': run.id, 'devs.gate.kind': kind, 'devs.gate.id': sessionId },
       'devs.gate.days': Math.max(0, end.at - opened.at) / DAY_MS,
-      'devs.gate.decision':
-        said === undefined ? (range.isOpen ? undefined : 'withdrawn') : (said.said ?? 'decided'),
-      'devs.gate.decider': said?.principal,
-      'devs.gate.via': said?.via,
-      'devs.gate.words': run.withContent ? said?.words : undefined,
+      ...(decision === undefined
+        ? { 'devs.gate.decision': isOpen ? undefined : 'withdrawn' }
+        : decided(decision.payload, run)),
     }),
     events: notices.map((event) =>
       spanEvent(GATE_NOTICES[event.name], event, {
@@ -264,6 +257,21 @@ function gateSpan(
     ),
   };
 }
+
+/** The execution of a node that asks, if only one is under way; `null` for a gate before a node. */
+function askedIn(seq: number, run: Run): string | null {
+  const around = run.executions.filter(({ start, isOpenAt }) => start.seq < seq && isOpenAt(seq));
+  const [inside] = around;
+  return inside !== undefined && around.length === 1 ? nodeSpanId(inside, run) : null;
+}
+
+const decided = (
+  { said = 'decided', principal, via, words }: OrchestratorEvents['HITL_SESSION_DECIDED'],
+  { withContent }: Run,
+): GivenAttributes => ({
+  ...{ 'devs.gate.decision': said, 'devs.gate.decider': principal, 'devs.gate.via': via },
+  'devs.gate.words': withContent ? words : undefined,
+});
 
 const TURN_EVENTS = {
   RUN_RECOVERED: 'devs.run.recovered',
