@@ -86,8 +86,7 @@ export class RunsPlace {
   }
 
   /**
-   * The name of the project: of the folder around `.devs`, or of a state file of one's own. `null` of a storage that is
-   * no folder.
+   * The name of the project: of the folder around `.devs`, or of a state file of one's own. `null` without a folder.
    */
   get project(): string | null {
     const { dir, file = STATE_FILE } = this.#at;

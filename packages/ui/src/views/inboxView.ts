@@ -99,7 +99,7 @@ type Comments = readonly Pick<LastComment, 'since'>[];
 /** Gates that are asked again after comments. */
 const ASKED_AGAIN: ReadonlySet<string> = new Set(['design_approval', 'dag_approval', 'review']);
 
-/** What was found for as long as a reader is open: what was said before a gate was asked does not change. */
+/** Kept while a reader is open: comments before a gate do not change. */
 const found = new WeakMap<Reader, Map<string, Comments>>();
 
 async function commentsBefore(gate: Gate, reader: Reader): Promise<Comments> {
