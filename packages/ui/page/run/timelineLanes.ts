@@ -14,12 +14,12 @@ export const STAGES = ['think', 'test', 'code', 'check', 'document'] as const;
 export type Stage = (typeof STAGES)[number];
 
 const STEPS: Readonly<Record<Stage, readonly string[]>> = {
-  think: ['research', 'design', 'distill', 'review', 'pivot'],
+  think: ['look', 'research', 'design', 'distill', 'review', 'pivot'],
   test: ['test'],
   code: ['implement'],
   check: [
     ...['baseline', 'before', 'red', 'green', 'without', 'command', 'verify', 'evidence', 'losses'],
-    ...['changes', 'base', 'integrated', 'instructions', 'message', 'commit'],
+    ...['changes', 'base', 'integrated', 'instructions', 'message', 'commit', 'sync'],
   ],
   document: ['document', 'documents'],
 };
