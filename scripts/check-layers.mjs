@@ -47,6 +47,7 @@ const INTERNAL = /^@devs\/[^/]+\/internal$/;
 const SHARED_WITH_TESTS = [
   'packages/core/test/support/',
   'packages/postgres/test/support/',
+  'packages/ui/test/support/',
   'packages/core/bench/',
   'examples/',
 ];

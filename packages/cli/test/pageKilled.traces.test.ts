@@ -4,8 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished } from 'vitest';
-// @ts-expect-error: a script of the build
-import { bundlePage } from '../../ui/page/bundlePage.mjs';
+import { buildPageInto } from '../../ui/test/support/builtPage.ts';
 import { openChromium } from '../../ui/test/support/chromium.ts';
 import { callMain } from './support/callMain.ts';
 import { AGENTS, BRIEF, GATED_CHECK, test } from './support/fixtures.ts';
@@ -39,7 +38,7 @@ async function devsUi(dir: string): Promise<{ readonly pid: number; readonly lin
 
 describe('devs ui that is killed while it executes a run', () => {
   test('is started again, and goes on from what is on disk', { timeout: 240_000 }, async ({ dir }) => {
-    await bundlePage(join(dirname(BIN), 'page'));
+    await buildPageInto(join(dirname(BIN), 'page'));
     const check = `sh ${GATED_CHECK} ${dir}`;
     const told = ['--id', 'sum', '--agents', AGENTS, '--check', check, '--no-sandbox'];
     await callMain(dir, ['run', BRIEF, ...told]);

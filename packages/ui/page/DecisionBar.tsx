@@ -90,7 +90,7 @@ interface PhoneMenuOf {
   readonly isOff: boolean;
 }
 
-/** What the bar of a phone has no room for: it presses the buttons that are hidden there. */
+/** Further answers on a phone: its items press the hidden buttons of the bar. */
 function PhoneMenu({ view, note, isOff }: PhoneMenuOf) {
   const press = (id: string) => (): void => document.getElementById(id)?.click();
   const [first] = view.choices;
@@ -201,13 +201,13 @@ interface MainButtonOf {
 }
 
 function MainButton({ choice, isMore, given, count, isOpen, isOff, isOn, onPress }: MainButtonOf) {
-  const { name, label, meaning, approves, comments } = choice;
+  const { name, label, meaning, comments } = choice;
   const unsent = comments !== true && given !== null && count > 0;
   return (
     <button
       id={name}
       type="button"
-      class={`btn ${approves === true ? 'primary' : ''} ${isMore ? 'hide-s' : ''}`}
+      class={buttonClass(choice, isMore)}
       disabled={isOff || given?.kind === 'missing'}
       title={unsent ? `${meaning}; not sent with it: ${formatCommentCount(count)}` : meaning}
       {...(given === null && { 'aria-expanded': isOpen })}
@@ -219,6 +219,9 @@ function MainButton({ choice, isMore, given, count, isOpen, isOff, isOn, onPress
     </button>
   );
 }
+
+const buttonClass = ({ approves }: GateChoice, isMore: boolean): string =>
+  `btn ${approves === true ? 'primary' : ''} ${isMore ? 'hide-s' : ''}`;
 
 interface MoreWaysOf {
   readonly label: string;

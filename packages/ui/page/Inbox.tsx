@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import type {
   InboxView,
   RunLine,
@@ -116,49 +116,7 @@ function Groups({ view: { gates, total, nextGates } }: { readonly view: WaitingV
     .toSorted(SORTS[sort.value]);
   return (
     <>
-      <div class="tools">
-        <label class="field search">
-          <Icon name="search" />
-          <span class="vh">Search</span>
-          <input
-            type="search"
-            placeholder="Search runs, tasks, documents"
-            value={words}
-            onInput={({ currentTarget }) => {
-              words.value = currentTarget.value;
-            }}
-          />
-          <kbd class="hide-s">/</kbd>
-        </label>
-        <fieldset class="seg" aria-label="Show">
-          {(Object.keys(SHOWN) as Shown[]).map((name) => (
-            <label key={name}>
-              <input
-                class="vh"
-                type="radio"
-                name="shown"
-                checked={shown.value === name}
-                onChange={() => {
-                  shown.value = name;
-                }}
-              />
-              {name} <span class="n">{gates.filter(SHOWN[name]).length}</span>
-            </label>
-          ))}
-        </fieldset>
-        <select
-          aria-label="Order"
-          class="sort"
-          value={sort}
-          onChange={({ currentTarget }) => {
-            sort.value = currentTarget.value as Sort;
-          }}
-        >
-          {Object.keys(SORTS).map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-      </div>
+      <Tools gates={gates} shown={shown} words={words} sort={sort} />
       {found.length === 0 && <p class="q3">Nothing of this waits.</p>}
       {groupedByRun(found).map((group) => (
         <Group key={group[0]?.threadId} gates={group} />
@@ -169,6 +127,67 @@ function Groups({ view: { gates, total, nextGates } }: { readonly view: WaitingV
         </a>
       )}
     </>
+  );
+}
+
+interface ToolsOf {
+  readonly gates: readonly WaitingLine[];
+  readonly shown: Signal<Shown>;
+  readonly words: Signal<string>;
+  readonly sort: Signal<Sort>;
+}
+
+function Tools({ gates, shown, words, sort }: ToolsOf) {
+  return (
+    <div class="tools">
+      <label class="field search">
+        <Icon name="search" />
+        <span class="vh">Search</span>
+        <input
+          type="search"
+          placeholder="Search runs, tasks, documents"
+          value={words}
+          onInput={({ currentTarget }) => {
+            words.value = currentTarget.value;
+          }}
+        />
+        <kbd class="hide-s">/</kbd>
+      </label>
+      <fieldset class="seg" aria-label="Show">
+        {(Object.keys(SHOWN) as Shown[]).map((name) => (
+          <label key={name}>
+            <input
+              class="vh"
+              type="radio"
+              name="shown"
+              checked={shown.value === name}
+              onChange={() => {
+                shown.value = name;
+              }}
+            />
+            {name} <span class="n">{gates.filter(SHOWN[name]).length}</span>
+          </label>
+        ))}
+      </fieldset>
+      <Order sort={sort} />
+    </div>
+  );
+}
+
+function Order({ sort }: Pick<ToolsOf, 'sort'>) {
+  return (
+    <select
+      aria-label="Order"
+      class="sort"
+      value={sort}
+      onChange={({ currentTarget }) => {
+        sort.value = currentTarget.value as Sort;
+      }}
+    >
+      {Object.keys(SORTS).map((name) => (
+        <option key={name}>{name}</option>
+      ))}
+    </select>
   );
 }
 

@@ -17,9 +17,9 @@ const parser = new MarkdownIt({ html: false, linkify: false, typographer: false 
 interface TokenFrame {
   readonly token: Token | null;
   readonly children: ComponentChild[];
-  /** Texts that stood before it and are gone. */
+  /** Removed texts before it. */
   readonly gone: readonly string[];
-  /** What is shown in it so far. */
+  /** Its text so far. */
   text: string;
 }
 
@@ -37,7 +37,7 @@ export type AroundBlock = (block: Block, children: ComponentChild) => ComponentC
 interface MarkdownOf {
   readonly text: string;
   readonly around?: AroundBlock;
-  /** The text as it was: what is new and what is gone is marked. @defaultValue nothing is marked */
+  /** The earlier text: added and removed words are marked. @defaultValue without marks */
   readonly before?: string | null;
 }
 
@@ -104,7 +104,7 @@ function inlineText(tokens: readonly Token[]): string {
   return text;
 }
 
-/** What is marked of a text, block by block, in the order in which they are shown. */
+/** The marks of a text, block by block, in the order of the page. */
 class Marks {
   readonly #changes: TextChanges | null;
   readonly #open: PieceCursor[] = [];
@@ -114,7 +114,7 @@ class Marks {
     this.#changes = changes;
   }
 
-  /** Returns what stood before it and is gone. */
+  /** Returns removed texts before it. */
   open(): readonly string[] {
     const { pieces = [], goneBefore = [] } = this.#changes?.units[this.#next] ?? {};
     this.#next += 1;
@@ -131,7 +131,7 @@ class Marks {
     return now === text ? <Pieces pieces={taken} /> : text;
   }
 
-  /** Between two lines of text: only what is gone there is shown. */
+  /** Between two lines of text: only removed words. */
   between(): ComponentChild {
     if (this.#changes === null) return null;
     const taken = this.#open.at(-1)?.take(1) ?? [];
@@ -195,7 +195,7 @@ function elements(tokens: readonly Token[], { around, marks }: Around): Componen
   return top().children;
 }
 
-/** An element with all that is in it, below what stood before it and is gone. */
+/** An element with its content, below the removed texts before it. */
 function closed({ token, children, gone, text }: TokenFrame, { around, marks }: Around): ComponentChild {
   const isItem = token?.type === 'list_item_open';
   const inside = isItem && around !== undefined ? [around(blockOfToken(token), children)] : children;
@@ -246,7 +246,7 @@ function link(
   );
 }
 
-/** The text of a token that has nothing in it. */
+/** The text of a token without children. */
 function shownText(token: Token): string {
   switch (token.type) {
     case 'softbreak':

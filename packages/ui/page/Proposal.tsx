@@ -128,7 +128,7 @@ function pictured(task: ShownTask, earlier: PlanArtifact | null) {
   return { ...task, detail: formatNumbered(acceptanceCriteria.length, 'criterion', 'criteria'), news };
 }
 
-/** By the ids of the tasks; no edge is new where nothing is marked. */
+/** By the ids of the tasks. */
 function newEdges(tasks: Tasks, earlier: PlanArtifact | null): (from: string, to: string) => boolean {
   if (earlier === null) return () => false;
   const known = new Set(
@@ -188,7 +188,7 @@ function TaskCard({
 interface ChipsOf {
   readonly task: ShownTask;
   readonly names: ReadonlyMap<string, string>;
-  /** `null` where nothing is marked, or the task is new. */
+  /** `null` without marks, and for a new task. */
   readonly before: ShownTask | null;
 }
 
@@ -216,7 +216,7 @@ const orderWords = ({ dependsOn }: ShownTask): string =>
 
 interface CriteriaOf {
   readonly task: ShownTask;
-  /** `null` where nothing is marked. */
+  /** `null` without marks. */
   readonly before: readonly string[] | null;
 }
 

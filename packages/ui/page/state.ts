@@ -26,7 +26,7 @@ export interface Me {
   /** Whether the page may execute runs, and start them. */
   readonly canDrive: boolean;
   readonly canStart: boolean;
-  /** Whose runs these are; `null` where they have no folder. */
+  /** The name of the project; `null` without a folder. */
   readonly project: string | null;
 }
 

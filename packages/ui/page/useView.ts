@@ -14,7 +14,7 @@ export type Loaded<View> =
  * Reads a path, and again whenever `version` is another one; what was there before stays until then. An answer that comes late
  * for another path is dropped.
  *
- * @param path - `null` reads nothing.
+ * @param path - `null` to wait.
  */
 export function useView<View>(path: string | null, version: unknown = null): Signal<Loaded<View>> {
   const loaded = useSignal<Loaded<View>>({ kind: 'loading' });

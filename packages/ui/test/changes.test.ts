@@ -63,7 +63,7 @@ describe('what is new since a text was read', () => {
   });
 });
 
-/** The elements of what is rendered, without what stands in elements that `isLeftOut` names. */
+/** The rendered elements, without those that `isLeftOut` names. */
 function rendered(child: ComponentChild, isLeftOut: (tag: string) => boolean): string {
   if (Array.isArray(child)) return child.map((each: ComponentChild) => rendered(each, isLeftOut)).join('');
   if (typeof child !== 'object' || child === null)

@@ -11,7 +11,7 @@ const WIDTHS = [
   { width: 390, height: 844 },
 ];
 
-/** A comment at the line with the focus, and a no with words; the run goes on then. */
+/** Comments on the line with the focus, rejects with words, and lets the run go on. */
 async function sendBack(page: Page, said: string): Promise<void> {
   await page.keyboard.press('c');
   await page.locator('.note.own textarea:focus').fill(said);

@@ -3,6 +3,7 @@ import { describe, expect } from 'vitest';
 import { workWords } from '../page/gate/gateWords.ts';
 import type { GateView } from '../src/views/gateView.ts';
 import { gateWork } from '../src/views/gateWork.ts';
+import type { InboxView } from '../src/views/inboxView.ts';
 import type { RunView } from '../src/views/runView.ts';
 import { ADA, mounted, openShop, test } from './support/fixtures.ts';
 
@@ -39,13 +40,19 @@ describe('the work behind a review', () => {
     ]);
 
     if (gate === undefined) throw new RangeError('There is no gate.');
-    await run.decide(gate, { approved: false, feedback: 'Do it again.', by: ADA });
+    const comments = [{ in: 'T1', quote: tasks[0]?.name ?? '', line: 1, text: 'Name it better.' }];
+    await run.decide(gate, { approved: false, feedback: 'Do it again.', comments, by: ADA });
     await run.resume();
     const [again] = await run.gates();
     const second = await read<GateView>(`/gates/${again?.sessionId}`);
     expect(second.work).toMatchObject({ attempt: 2, said: [{ words: said }] });
     expect(workWords(second)).toEqual(expect.arrayContaining(['version 2', 'attempt 2']));
-    expect((await read<RunView>('')).commits).toMatchObject([{ state: 'waits' }]);
+    const shown = await read<RunView>('');
+    expect(shown.commits).toMatchObject([{ state: 'waits' }]);
+    const unanswered = { text: '0 of 1 comment answered', tone: 'warning' };
+    expect(shown.gates[0]?.facts[0]).toEqual(unanswered);
+    const inbox = (await (await ask('/inbox/api/inbox')).json()) as InboxView;
+    expect(inbox.gates[0]?.facts[0]).toEqual(unanswered);
   });
 
   test('is none of any other gate, and knows of several tasks only what they share', () => {

@@ -159,7 +159,7 @@ describe('the page in Chromium', () => {
     expect(answered).toContain('Whom do we pay?');
     expect(answered).toContain('the text has changed');
     expect(draftsIn(drafts)).toBe('');
-    // Since what this person has read, without being asked for; `d` leaves the new text alone.
+    // Changes since the last reading are marked at once; `d` hides the marks.
     await page.locator('.doc ins').first().waitFor();
     expect(await page.locator('.doc del').count()).toBeGreaterThan(0);
     await page.locator('.since', { hasText: '1 of 1 comments answered' }).waitFor();
@@ -168,7 +168,7 @@ describe('the page in Chromium', () => {
     await page.locator('.doc ins').first().waitFor({ state: 'detached' });
     await page.keyboard.press('d');
     await page.locator('.doc ins').first().waitFor();
-    // In the margin where there is one, beside what is quoted; else below it.
+    // In the margin of a wide screen, else below the quote.
     const paperEnd = async (): Promise<number> => (await page.locator('.paper').boundingBox())?.width ?? 0;
     const noteX = async (): Promise<number> => (await page.locator('.said').first().boundingBox())?.x ?? 0;
     const paperX = async (): Promise<number> => (await page.locator('.paper').boundingBox())?.x ?? 0;

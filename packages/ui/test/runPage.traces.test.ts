@@ -86,7 +86,7 @@ describe('the screens of runs in Chromium', () => {
     await page.getByText('rewind undone').first().waitFor();
     expect((await run.status()).status).toBe('completed');
 
-    // The same by the list, and left again: nothing has happened.
+    // The same by the list, then cancelled.
     await page.getByRole('radio', { name: /^End of T1/ }).check();
     await page.locator('.go-back .plan s', { hasText: 'T2' }).waitFor();
     expect(await page.locator('.picture .node.goes').count()).toBe(1);

@@ -4,15 +4,15 @@ import { isDocuments, isPlan, type PlanArtifact, type ShownTask } from '../artif
 import { taskTag } from '../words.ts';
 import { type TextPiece, textChanges } from './textChanges.ts';
 
-/** The version that whoever looks has read before; what is new since is marked. */
+/** The version that the person viewed before. */
 export interface EarlierVersion {
   readonly artifact: unknown;
 }
 
-/** `null` where nothing is marked. */
+/** `null` without marks. */
 export const ChangesContext = createContext<EarlierVersion | null>(null);
 
-/** The Markdown of a place as it was; `null` where nothing is marked. A place that is new was empty. */
+/** The earlier Markdown of a place; empty for a new place, `null` without marks. */
 export function useEarlierText(place: string): string | null {
   const earlier = useContext(ChangesContext);
   if (earlier === null) return null;
@@ -30,7 +30,7 @@ export function useEarlierPlan(): PlanArtifact | null {
 export const taskNamed = ({ tasks }: PlanArtifact, label: string): ShownTask | undefined =>
   tasks.find(({ taskId }) => taskTag(taskId) === label);
 
-/** What is new and what is gone of a text. */
+/** A text with its added and removed parts. */
 export const Pieces = ({ pieces }: { readonly pieces: readonly TextPiece[] }) => (
   <>
     {pieces.map(({ kind, text }, at) =>
@@ -39,7 +39,7 @@ export const Pieces = ({ pieces }: { readonly pieces: readonly TextPiece[] }) =>
   </>
 );
 
-/** A short text against what it was. @param before - `null` where nothing is marked */
+/** A short text with marks. @param before - `null` without marks */
 export function MarkedText({ text, before }: { readonly text: string; readonly before: string | null }) {
   if (before === null || before === text) return <>{text}</>;
   const { units } = textChanges(before === '' ? [] : [before], [text]);

@@ -9,9 +9,9 @@ import type { EarlierVersion } from './Changes.tsx';
 import { isAnswered } from './gateWords.ts';
 import { versionFiles } from './versionFiles.ts';
 
-/** The version that the person has read before, and whether what is new since is marked. */
+/** The version that the person viewed before, and whether the changes since then are marked. */
 export interface ReadSince {
-  /** `null` for who reads it for the first time, and until it is read. */
+  /** `null` on a first reading, and until it is loaded. */
   readonly earlier: EarlierVersion | null;
   readonly isMarked: Signal<boolean>;
 }
@@ -26,7 +26,7 @@ export function useSince({ threadId, readBefore }: ShownGateView): ReadSince {
 /** Parts that are named; of more, only how many. */
 const NAMED = 6;
 
-/** What has become of a proposal since the person read it. */
+/** The changes of a proposal since the person read it. */
 export function SinceRead({ view, since }: { readonly view: ShownGateView; readonly since: ReadSince }) {
   const { earlier, isMarked } = since;
   const version = view.versions.find(({ sessionId }) => sessionId === view.readBefore);

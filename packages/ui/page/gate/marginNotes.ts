@@ -6,7 +6,7 @@ const ROOM = '(min-width: 87.01rem)';
 /** Between two threads, px. */
 const APART = 12;
 
-/** Puts the threads of a paper into its margin, each beside what it quotes, pushed down until they do not overlap. */
+/** Puts the threads of a paper into its margin, each beside its quote, pushed down until they do not overlap. */
 export function useMarginNotes(): RefObject<HTMLDivElement | null> {
   const ref = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
@@ -33,18 +33,22 @@ export function useMarginNotes(): RefObject<HTMLDivElement | null> {
 
 function placeNotes(paper: HTMLElement): void {
   const margin = paper.parentElement?.querySelector('.beside');
-  const { left = 0, top = 0 } = margin?.getBoundingClientRect() ?? {};
-  const questions = margin?.lastElementChild?.getBoundingClientRect();
+  if (!margin) return;
+  const { left, top } = margin.getBoundingClientRect();
+  const questions = margin.lastElementChild?.getBoundingClientRect();
   let free = questions === undefined ? top : questions.bottom + APART;
-  for (const note of paper.querySelectorAll<HTMLElement>('.said')) {
-    const line = note.parentElement?.getBoundingClientRect();
-    const origin = note.offsetParent?.getBoundingClientRect();
-    if (line === undefined || origin === undefined) continue;
-    const at = Math.max(free, line.top);
-    note.style.setProperty('--x', `${left - origin.left}px`);
-    note.style.setProperty('--y', `${at - origin.top}px`);
-    free = at + note.offsetHeight + APART;
-  }
+  for (const note of paper.querySelectorAll<HTMLElement>('.said')) free = placeNote(note, left, free);
   // The last thread ends above the bar.
   paper.style.setProperty('--least', `${Math.max(0, free - paper.getBoundingClientRect().top)}px`);
+}
+
+/** @param free - The first free place of the margin. Returns the next one. */
+function placeNote(note: HTMLElement, left: number, free: number): number {
+  const line = note.parentElement?.getBoundingClientRect();
+  const origin = note.offsetParent?.getBoundingClientRect();
+  if (line === undefined || origin === undefined) return free;
+  const at = Math.max(free, line.top);
+  note.style.setProperty('--x', `${left - origin.left}px`);
+  note.style.setProperty('--y', `${at - origin.top}px`);
+  return at + note.offsetHeight + APART;
 }

@@ -3,12 +3,12 @@ import type { ShownRunView } from '../../src/views/runView.ts';
 import { isReview } from '../artifacts.ts';
 import { formatNumbered, shortHash, taskTag } from '../words.ts';
 
-/** What comes after a decision, or was done by it. */
+/** A step after a decision, or the decision itself. */
 export interface NextStep {
   readonly words: string;
   /** In a few words; empty without any. */
   readonly detail: string;
-  /** `waits`: nobody drives the run to it. */
+  /** `waits`: a process must drive the run first. */
   readonly state: 'done' | 'works' | 'waits' | 'to come';
 }
 
@@ -19,8 +19,8 @@ type Going = Pick<ShownRunView, 'driver' | 'gates' | 'status' | 'tasks'>;
 const ENDED: ReadonlySet<string> = new Set(['completed', 'cancelled', 'dead_letter']);
 
 /**
- * The way from a decision on a proposal or on code to the end of the run; empty after any other, and where the run asks
- * or has ended. Pure.
+ * The way from a decision on a proposal or on code to the end of the run. Empty after other decisions, and if the run
+ * asks or has ended. Pure.
  */
 export function nextSteps(view: Decided, run: Going): readonly NextStep[] {
   const { approved } = (view.closed?.decision ?? {}) as { readonly approved?: unknown };
@@ -71,7 +71,7 @@ function sentBackSteps({ artifact, closed, kind }: Decided): readonly Step[] {
   return [step('Code sent back'), step(`${tasks.join(', ')} again`, 'with your comments'), again];
 }
 
-/** The task before those whose code was approved: the run can go back to its end. `null` without one. Pure. */
+/** The task before the approved ones: the run can go back to its end. `null` without one. Pure. */
 export function wayBack({ artifact, closed }: Decided, tasks: Going['tasks']): string | null {
   const { approved } = (closed?.decision ?? {}) as { readonly approved?: unknown };
   if (approved !== true || !isReview(artifact)) return null;

@@ -6,9 +6,9 @@ export interface TextPiece {
   readonly text: string;
 }
 
-/** A paragraph, an item or another short text, against what stood there before. */
+/** A paragraph, an item or another short text, compared with the earlier one. */
 export interface UnitChange {
-  /** In order; what is removed stands where it stood. */
+  /** In order; removed parts stand in their old place. */
   readonly pieces: readonly TextPiece[];
   /** Whole texts that stood before it and are gone. */
   readonly goneBefore: readonly string[];
@@ -51,7 +51,7 @@ export function textChanges(before: readonly string[], after: readonly string[])
   return { units, goneAfter: gone };
 }
 
-/** A text against the one in whose place it is. */
+/** A text compared with the one that it replaces. */
 function changedPieces(before: string | undefined, after: string): readonly TextPiece[] {
   if (before === undefined) return [{ kind: 'added', text: after }];
   const whole: readonly TextPiece[] = [
@@ -81,7 +81,7 @@ export class PieceCursor {
     this.#left = [...pieces];
   }
 
-  /** The next so many characters of the text as it is now, with what was removed before and among them. */
+  /** The next characters of the current text, with the removed parts before and among them. */
   take(length: number): readonly TextPiece[] {
     const taken: TextPiece[] = [];
     let open = length;

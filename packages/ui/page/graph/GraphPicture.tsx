@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import { humanizeName } from '../words.ts';
-import { edgePath, type GraphLayout, layoutGraph, NODE, round } from './layoutGraph.ts';
+import { edgePath, type GraphLayout, type LaidOutEdge, layoutGraph, NODE, round } from './layoutGraph.ts';
 import type { Pictured, PicturedEdge, PicturedNode } from './pictures.ts';
 
 /** A sign beside the colour: nobody has to tell colours apart. */
@@ -75,44 +75,49 @@ function Edges({
   return (
     <g class="edges">
       {layout.edges.map((edge, at) => {
-        const { times: often = 1, isNew = false } = known.get(`${edge.from} ${edge.to}`) ?? {};
-        const middle = edge.points[Math.floor(edge.points.length / 2)];
+        const { times, isNew } = known.get(`${edge.from} ${edge.to}`) ?? {};
+        const fate = byId.get(edge.to)?.fate === 'goes' ? 'goes' : '';
         return (
-          <g key={at} class={byId.get(edge.to)?.fate === 'goes' ? 'goes' : isNew ? 'new' : ''}>
-            <path d={edgePath(edge)} marker-end={isNew ? 'url(#arrow-new)' : 'url(#arrow)'}>
-              {isNew && <title>new</title>}
-            </path>
-            {often > 1 && (
-              <text x={middle?.x} y={(middle?.y ?? 0) - 4}>
-                ×{often}
-              </text>
-            )}
-          </g>
+          <Edge key={at} edge={edge} often={times ?? 1} isNew={isNew === true && fate === ''} fate={fate} />
         );
       })}
     </g>
   );
 }
 
-function Node({
-  node: { id, label, name, state, fate, detail = '', news = '' },
-  at: { x, y, height },
-  isSelected,
-  onSelect,
-}: {
+interface EdgeOf {
+  readonly edge: LaidOutEdge;
+  readonly often: number;
+  readonly isNew: boolean;
+  readonly fate: 'goes' | '';
+}
+
+function Edge({ edge, often, isNew, fate }: EdgeOf) {
+  const middle = edge.points[Math.floor(edge.points.length / 2)];
+  return (
+    <g class={isNew ? 'new' : fate}>
+      <path d={edgePath(edge)} marker-end={isNew ? 'url(#arrow-new)' : 'url(#arrow)'}>
+        {isNew && <title>new</title>}
+      </path>
+      {often > 1 && (
+        <text x={middle?.x} y={(middle?.y ?? 0) - 4}>
+          ×{often}
+        </text>
+      )}
+    </g>
+  );
+}
+
+interface NodeOf {
   readonly node: PicturedNode;
   readonly at: { readonly x: number; readonly y: number; readonly height: number };
   readonly isSelected: boolean;
   readonly onSelect: ((id: string) => void) | undefined;
-}) {
-  const words = [
-    label,
-    name,
-    humanizeName(state),
-    detail,
-    news,
-    ...(fate === undefined ? [] : [FATES[fate]]),
-  ];
+}
+
+function Node({ node, at: { x, y, height }, isSelected, onSelect }: NodeOf) {
+  const { id, state, fate = '' } = node;
+  const words = nodeWords(node);
   const choose = (): void => onSelect?.(id);
   const button = onSelect && {
     role: 'button' as const,
@@ -127,30 +132,43 @@ function Node({
   };
   return (
     <g
-      class={`node ${state} ${fate ?? ''}`}
+      class={`node ${state} ${fate}`}
       transform={`translate(${round(x)} ${round(y)})`}
-      aria-label={words.filter((word) => word !== '').join(', ')}
+      aria-label={words}
       {...(button ?? { role: 'img' as const })}
     >
-      <title>{words.filter((word) => word !== '').join(', ')}</title>
+      <title>{words}</title>
       <rect width={NODE.width} height={height} rx="7" />
-      <text class="label" x="10" y="19">
-        {cutLabel(label, 20)}
-      </text>{' '}
-      <text class={`sign ${news === '' ? '' : 'news'}`} x={NODE.width - 10} y="19" text-anchor="end">
-        {fate === 'goes' ? '↩' : news === '' ? (SIGNS[state] ?? '') : news}
-      </text>{' '}
-      <text class="name" x="10" y="36">
-        {cutLabel(name, 24)}
-      </text>
-      {detail !== '' && (
-        <text class="detail" x="10" y="52">
-          {cutLabel(detail, 28)}
-        </text>
-      )}
+      <NodeTexts node={node} />
     </g>
   );
 }
+
+/** The visible words first, in their order. */
+const nodeWords = ({ label, news = '', name, detail = '', state, fate }: PicturedNode): string =>
+  [label, news, name, detail, humanizeName(state), fate === undefined ? '' : FATES[fate]]
+    .filter((word) => word !== '')
+    .join(', ');
+
+/** The spaces are part of the name. */
+const NodeTexts = ({ node: { label, name, state, fate, detail = '', news = '' } }: Pick<NodeOf, 'node'>) => (
+  <>
+    <text class="label" x="10" y="19">
+      {cutLabel(label, 20)}
+    </text>{' '}
+    <text class={`sign ${news === '' ? '' : 'news'}`} x={NODE.width - 10} y="19" text-anchor="end">
+      {fate === 'goes' ? '↩' : news === '' ? (SIGNS[state] ?? '') : news}
+    </text>{' '}
+    <text class="name" x="10" y="36">
+      {cutLabel(name, 24)}
+    </text>{' '}
+    {detail !== '' && (
+      <text class="detail" x="10" y="52">
+        {cutLabel(detail, 28)}
+      </text>
+    )}
+  </>
+);
 
 const FATES = {
   goes: 'will be undone',

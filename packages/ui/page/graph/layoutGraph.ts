@@ -41,7 +41,7 @@ const MARGIN = 8;
 const MANY = 60;
 
 /**
- * Places for a graph, from left to right. What an edge names and is no node is left out. Pure.
+ * Places for a graph, from left to right. Edges to unknown nodes are left out. Pure.
  *
  * @param height - Of a node.
  */

@@ -10,9 +10,9 @@ export interface PicturedNode {
   readonly state: string;
   /** What becomes of it by what is about to be decided. */
   readonly fate?: 'goes' | 'stays' | 'target';
-  /** A third line; absent where no node of the picture has one. */
+  /** A third line. */
   readonly detail?: string;
-  /** What is new of it, in a word or two. */
+  /** Its news in a word or two. */
   readonly news?: string;
 }
 

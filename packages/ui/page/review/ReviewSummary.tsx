@@ -183,7 +183,7 @@ function Checks({ check, ms }: ChecksOf) {
   );
 }
 
-/** The first sentence of the reviewing agent, and all of what it said. */
+/** The first sentence of the reviewing agent, and the whole text on click. */
 function Reviewer({ whose, words }: { readonly whose: string; readonly words: string }) {
   const [first = words] = /^[\s\S]*?[.!?](?=\s|$)/.exec(words) ?? [];
   const head = (

@@ -12,7 +12,7 @@ interface GoBackOf {
   readonly rewinding: Rewinding;
 }
 
-/** The way back to a task: choose it, see what it undoes, say why, go back. Drives nothing. */
+/** The way back to a task: choose it, read its effects, give a reason, go back. */
 export function GoBack({ run, rewinding }: GoBackOf) {
   const tasks = run.tasks.filter(isBegun);
   const last = lastRewind(run.rewinds);
@@ -113,33 +113,9 @@ function RewindDecision({ run, plan, rewinding: { isSending, choose, send } }: D
   const where = formatRewindTarget(plan);
   const why = reason.value.trim() === '' ? {} : { reason: reason.value.trim() };
   const undone = plan.undone.map(({ label }) => label);
-  const kept = run.tasks.filter(({ label, status }) => status === 'completed' && !undone.includes(label));
   return (
     <div class="plan">
-      <p>
-        <b>Undoes</b>
-      </p>
-      <ul class="fates">
-        {plan.undone.map(({ taskId, label, name, status }) => (
-          <li key={taskId} class="bad">
-            <s>
-              {label} {name}
-            </s>
-            <span class="q3">, {humanizeName(status)}</span>
-          </li>
-        ))}
-        {run.gates.length > 0 && <li class="q2">open questions of the run are withdrawn</li>}
-      </ul>
-      <p>
-        <b>Keeps</b>
-      </p>
-      <ul class="fates q2">
-        <li>{[...kept.map(({ label }) => label), 'design and plan as approved'].join(', ')}</li>
-        <li>{formatDollars(run.cost.costUsd)} stay on record</li>
-      </ul>
-      <p class="q2">
-        A new commit removes their work from the branch. The history is kept, and the run is not resumed.
-      </p>
+      <Effects run={run} plan={plan} />
       <label class="why">
         <span>
           Why <span class="q3">for the record</span>
@@ -166,5 +142,38 @@ function RewindDecision({ run, plan, rewinding: { isSending, choose, send } }: D
         </button>
       </div>
     </div>
+  );
+}
+
+function Effects({ run, plan }: Pick<DecisionOf, 'run' | 'plan'>) {
+  const undone = new Set(plan.undone.map(({ label }) => label));
+  const kept = run.tasks.filter(({ label, status }) => status === 'completed' && !undone.has(label));
+  return (
+    <>
+      <p>
+        <b>Undoes</b>
+      </p>
+      <ul class="fates">
+        {plan.undone.map(({ taskId, label, name, status }) => (
+          <li key={taskId} class="bad">
+            <s>
+              {label} {name}
+            </s>
+            <span class="q3">, {humanizeName(status)}</span>
+          </li>
+        ))}
+        {run.gates.length > 0 && <li class="q2">open questions of the run are withdrawn</li>}
+      </ul>
+      <p>
+        <b>Keeps</b>
+      </p>
+      <ul class="fates q2">
+        <li>{[...kept.map(({ label }) => label), 'design and plan as approved'].join(', ')}</li>
+        <li>{formatDollars(run.cost.costUsd)} stay on record</li>
+      </ul>
+      <p class="q2">
+        A new commit removes their work from the branch. The history is kept, and the run is not resumed.
+      </p>
+    </>
   );
 }

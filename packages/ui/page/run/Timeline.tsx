@@ -72,7 +72,7 @@ function LaneRow({
   );
 }
 
-/** The pattern of what waits for a person, for all lanes: a lane is as wide as the screen has room, and never stretched. */
+/** The pattern of waits for people, for all lanes. A stretched lane would bend it, so lanes use percentages. */
 const Hatch = () => (
   <svg class="defs" aria-hidden="true">
     <defs>

@@ -8,18 +8,18 @@ const ROOMY = 80;
 /** So that what took no time can be seen. */
 const THINNEST = 2;
 
-/** What a step is part of, by the name of the step. */
+/** Stages of the pipeline. */
 export const STAGES = ['think', 'test', 'code', 'check', 'document'] as const;
 
 export type Stage = (typeof STAGES)[number];
 
 const STEPS: Readonly<Record<Stage, readonly string[]>> = {
-  think: ['research', 'design', 'distill', 'review', 'pivot'],
+  think: ['look', 'research', 'design', 'distill', 'review', 'pivot'],
   test: ['test'],
   code: ['implement'],
   check: [
     ...['baseline', 'before', 'red', 'green', 'without', 'command', 'verify', 'evidence', 'losses'],
-    ...['changes', 'base', 'integrated', 'instructions', 'message', 'commit'],
+    ...['changes', 'base', 'integrated', 'instructions', 'message', 'commit', 'sync'],
   ],
   document: ['document', 'documents'],
 };
@@ -34,7 +34,7 @@ export interface LaneBar {
   readonly kind: TimelineBar['kind'];
   /** `null` of a wait for people, and of a step of one's own graph. */
   readonly stage: Stage | null;
-  /** Inside the bar; empty where it has no room. */
+  /** Inside the bar; empty if the bar is too short. */
   readonly label: string;
   /** In words, as the title of the bar. */
   readonly title: string;
@@ -54,7 +54,7 @@ export interface Lanes {
   readonly lanes: readonly Lane[];
   /** Where time without work was cut out, in the width of a lane. */
   readonly cuts: readonly number[];
-  /** What its bars are of, for the legend. */
+  /** For the legend. */
   readonly kinds: readonly (Stage | 'failed' | 'waiting')[];
 }
 

@@ -7,22 +7,22 @@ import { post, runPath } from '../api.ts';
 import { load, me, toErrorView } from '../state.ts';
 import { formatRewindResult } from './rewindWords.ts';
 
-/** Setting a run back: the task that is looked at, what that would undo, and what came of it. */
+/** A rewind: the selected task, its effects, and the result. */
 export interface Rewinding {
   /** Id of a task; in the picture, the list and the panel. */
   readonly selected: ReadonlySignal<string | null>;
-  /** What a person was told would be undone; `null` before they asked. */
+  /** The effects, as the person sees them; `null` before. */
   readonly plan: ReadonlySignal<RewindAnswer['plan']>;
   readonly isSending: ReadonlySignal<boolean>;
   readonly error: ReadonlySignal<ErrorView | null>;
-  /** What was done, in words. */
+  /** The result in words. */
   readonly told: ReadonlySignal<readonly string[]>;
-  /** Looks at a task, and asks what going back to it undoes; the same one again leaves it. */
+  /** Selects a task and asks for the effects of a rewind to it; a second time deselects it. */
   readonly choose: (taskId: string | null) => void;
   readonly send: (wish: RewindWish) => Promise<void>;
 }
 
-/** A run goes back where nobody drives it, by who may decide. */
+/** Rewinds need the right to decide, and a run that is not driven. */
 export const canRewind = ({ driver }: Pick<RunView, 'driver'>): boolean =>
   driver === null && me.value?.isReadOnly === false;
 

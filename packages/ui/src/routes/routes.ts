@@ -44,7 +44,8 @@ const inboxRoute: Route = {
   method: 'GET',
   path: '/api/inbox',
   access: 'read',
-  handle: async (_asked, { place }) => jsonResponse(await shownView(await place.read(inboxView))),
+  handle: async (_asked, { place }) =>
+    jsonResponse(await shownView(await place.read((reader) => inboxView(reader, place.isOneFile)))),
 };
 
 const waitingRoute: Route = {
@@ -52,7 +53,13 @@ const waitingRoute: Route = {
   path: '/api/gates',
   access: 'read',
   handle: async ({ request }, { place }) =>
-    jsonResponse(await shownView(await place.read((reader) => waitingView(reader, afterOf(request))))),
+    jsonResponse(
+      await shownView(
+        await place.read((reader) =>
+          waitingView(reader, { isOneFile: place.isOneFile, after: afterOf(request) }),
+        ),
+      ),
+    ),
 };
 
 const runs: Route = {

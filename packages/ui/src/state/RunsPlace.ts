@@ -86,8 +86,7 @@ export class RunsPlace {
   }
 
   /**
-   * The name of the project: of the folder around `.devs`, or of a state file of one's own. `null` of a storage that is
-   * no folder.
+   * The name of the project: of the folder around `.devs`, or of a state file of one's own. `null` without a folder.
    */
   get project(): string | null {
     const { dir, file = STATE_FILE } = this.#at;
@@ -95,6 +94,11 @@ export class RunsPlace {
     if (file !== STATE_FILE) return file;
     const folder = resolve(dir);
     return basename(basename(folder) === '.devs' ? dirname(folder) : folder);
+  }
+
+  /** Whether all runs are in one file. */
+  get isOneFile(): boolean {
+    return this.#at.runs === undefined;
   }
 
   /** A file that is not there is not made. @throws DevsError as {@link read}. */

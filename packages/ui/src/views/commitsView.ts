@@ -1,22 +1,22 @@
 import type { ClosedGate, Gate, PipelineRunInfo } from '@devs/core';
 
-/** The commit of a task, and what a person has said of it. */
+/** The commit of a task, and its review. */
 export interface CommitLine {
   readonly sha: string;
   /** Of its task. */
   readonly label: string;
   readonly name: string;
-  /** Of its newest review; `committed` where nobody is asked about it. */
+  /** Of its newest review; `committed` without one. */
   readonly state: 'committed' | 'waits' | 'approved' | 'sent back';
   /** Such as `human:ada`; `null` without a decision. */
   readonly by: string | null;
   /** The review that shows it. */
   readonly sessionId: string | null;
-  /** Lines; `null` where no review counted this commit alone. */
+  /** Lines; `null` without a review of this commit alone. */
   readonly size: { readonly added: number; readonly removed: number } | null;
 }
 
-/** The members of a review that tell whose code it shows. */
+/** The members of a review that name its tasks. */
 interface Reviewed {
   readonly tasks?: readonly { readonly taskId: string; readonly commit: string | null }[];
   readonly range?: {

@@ -10,7 +10,7 @@ export interface GateWork {
   readonly costUsd: number;
   /** Of the checks as they ran last before the question: milliseconds, all of them together. */
   readonly checkMs: number | null;
-  /** What the reviewing agent said of each task that it said something of. */
+  /** The words of the reviewing agent, by task. */
   readonly said: readonly { readonly taskId: string; readonly words: string }[];
 }
 
@@ -25,7 +25,7 @@ interface WorkParts {
 /** Steps that run the checks on the code that is shown. */
 const CHECKS: ReadonlySet<string> = new Set(['green', 'verify']);
 
-/** `null` of a gate that is no review. Pure. */
+/** `null` for other gates. Pure. */
 export function gateWork(
   { kind, artifact, openedAt }: Pick<Gate, 'kind' | 'artifact' | 'openedAt'>,
   { tasks, steps, state }: WorkParts,

@@ -61,10 +61,10 @@ export interface InboxView extends WaitingView, RunsView {
 const PAGE = 50;
 
 /** What waits for a person, and the newest of everything else. */
-export async function inboxView(reader: Reader): Promise<InboxView> {
+export async function inboxView(reader: Reader, isOneFile: boolean): Promise<InboxView> {
   const begun = await reader.list({ status: 'running', limit: PAGE });
   return {
-    ...(await waitingView(reader)),
+    ...(await waitingView(reader, { isOneFile })),
     driven: begun.filter(({ driver }) => driver !== null).map(runLine),
     stopped: await stoppedRuns(reader, begun),
     ...(await runsView(reader)),
@@ -80,8 +80,14 @@ export async function countsView(reader: Reader): Promise<Pick<WaitingView, 'tot
 const countDriven = async (reader: Reader): Promise<number> =>
   (await reader.list({ status: 'running', limit: PAGE })).filter(({ driver }) => driver !== null).length;
 
+interface WaitingQuery {
+  /** Comments are read from the run, which a storage with a file for each run would open. */
+  readonly isOneFile: boolean;
+  readonly after?: string | undefined;
+}
+
 /** @throws RangeError for an `after` that no page gave. */
-export async function waitingView(reader: Reader, after?: string): Promise<WaitingView> {
+export async function waitingView(reader: Reader, { isOneFile, after }: WaitingQuery): Promise<WaitingView> {
   const { gates, next, total } = await reader.openGates({
     limit: PAGE,
     ...(after !== undefined && { after }),
@@ -89,7 +95,8 @@ export async function waitingView(reader: Reader, after?: string): Promise<Waiti
   const statuses = await reader.list({ ids: gates.map(({ threadId }) => threadId) });
   const lines: WaitingLine[] = [];
   for (const [n, gate] of gates.entries()) {
-    lines.push(waitingLine(gate, statuses[n] as PipelineRunInfo, await commentsBefore(gate, reader)));
+    const comments = isOneFile ? await commentsBefore(gate, reader) : [];
+    lines.push(waitingLine(gate, statuses[n] as PipelineRunInfo, comments));
   }
   return { gates: lines, total, running: await countDriven(reader), nextGates: next };
 }
@@ -99,7 +106,7 @@ type Comments = readonly Pick<LastComment, 'since'>[];
 /** Gates that are asked again after comments. */
 const ASKED_AGAIN: ReadonlySet<string> = new Set(['design_approval', 'dag_approval', 'review']);
 
-/** What was found for as long as a reader is open: what was said before a gate was asked does not change. */
+/** Kept while a reader is open: comments before a gate do not change. */
 const found = new WeakMap<Reader, Map<string, Comments>>();
 
 async function commentsBefore(gate: Gate, reader: Reader): Promise<Comments> {

@@ -13,7 +13,7 @@ export interface TimelineBar {
 }
 
 export interface TimelineRow {
-  /** Such as `T4`; `run` for what is of no task. */
+  /** Such as `T4`, or `run`. */
   readonly label: string;
   readonly name: string;
   readonly bars: readonly TimelineBar[];
@@ -24,7 +24,7 @@ export interface TimelineView {
   readonly from: string;
   /** Milliseconds. */
   readonly length: number;
-  /** What is of no task, then the tasks in the order of the plan; rows without a bar are left out. */
+  /** The run, then its tasks in the order of the plan; rows without a bar are left out. */
   readonly rows: readonly TimelineRow[];
 }
 

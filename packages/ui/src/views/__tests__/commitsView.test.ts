@@ -30,6 +30,7 @@ describe('the commits of a run', () => {
       [
         closed(review('first', { 'r:1': 'a1' }), { approved: true }, 'human:eve'),
         closed(review('both', { 'r:1': 'a2', 'r:2': 'b1' }), { approved: true }, 'human:ada'),
+        closed(review('moved', { 'r:2': 'b0' }), { approved: false }, 'human:ada'),
         closed({ ...review('other', { 'r:4': 'd1' }), kind: 'node_gate' }, { approved: true }, 'human:ada'),
       ],
     );

@@ -96,7 +96,7 @@ describe('a timeline', () => {
         tasks,
         isDriven: true,
         steps: [stepAt(1_000, 2_000, { task: null, name: 'design' }), stepAt(5_000, 9_000, { attempt: 2 })],
-        gates: [gate(10_000)],
+        gates: [gate(10_000, { taskId: 'r', artifact: { taskIds: ['r:1'] } })],
         past: [
           gate(2_000, { decidedAt: new Date(5_000).toISOString(), principal: 'human:ada' }),
           gate(2_000, { decidedAt: new Date(5_000).toISOString(), principal: 'policy:auto' }),
