@@ -270,7 +270,12 @@ const LONG = [
     'cli/test/existingRepository',
     'runs in a repository of somebody, with the npm of the machine',
   ],
-  ['trial', { DEVS_TRIAL_TURNS: 9 }, 'trial/trial', 'agents with vices on three repositories, three ways'],
+  [
+    'trial',
+    { DEVS_TRIAL_TURNS: 9 },
+    'trial/trial',
+    'ten situations, and agents with vices on three repositories, three ways',
+  ],
   [
     'sound',
     { DEVS_SOUND_REPOSITORIES: 3 },
