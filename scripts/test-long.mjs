@@ -36,7 +36,7 @@ const LONG = [
   ],
   [
     'traces',
-    { DEVS_TRACE_RUNS: 2000, DEVS_TRACE_KILLS: 1000 },
+    { DEVS_TRACE_RUNS: 2000, DEVS_TRACE_KILLS: 1000, DEVS_TRACE_FAILURES: 21 },
     'killedExporter',
     'an exporter of spans, killed 1,000 times, and a collector that fails at random',
   ],

@@ -1,5 +1,5 @@
-// FILE    exports the spans of its runs until it is killed
+// FILE AHEAD    exports the spans of its runs until it is killed
 import { tracedApp } from './tracedGraph.ts';
 
-const [file = ''] = process.argv.slice(2);
-await tracedApp(file).tend({ signal: new AbortController().signal });
+const [file = '', aheadMs] = process.argv.slice(2);
+await tracedApp(file, Number(aheadMs)).tend({ signal: new AbortController().signal });

@@ -4,8 +4,8 @@ import { step } from '../../src/engine/node/step.ts';
 
 const Post = Annotation.Root({ text: Annotation<string> });
 
-/** A run waits at a gate between two nodes with a step each. */
-export const tracedApp = (file: string) =>
+/** A run waits at a gate between two nodes with a step each. @param aheadMs - Of its clock. */
+export const tracedApp = (file: string, aheadMs = 0) =>
   durable(
     new StateGraph(Post)
       .addNode('write', async () => ({ text: await step('draft', () => 'a post') }))
@@ -13,5 +13,11 @@ export const tracedApp = (file: string) =>
       .addEdge(START, 'write')
       .addEdge('write', 'publish')
       .addEdge('publish', END),
-    { file, name: 'posts', gates: { publish: () => 'a post' }, telemetry: true },
+    {
+      file,
+      name: 'posts',
+      gates: { publish: () => 'a post' },
+      telemetry: true,
+      now: () => Date.now() + aheadMs,
+    },
   );
