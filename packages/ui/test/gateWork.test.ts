@@ -63,7 +63,7 @@ describe('the work behind a review', () => {
     expect(gateWork({ ...gate, artifact: { taskIds: ['r:1', 'r:2'] } }, parts)).toEqual({
       ...{ task: null, attempt: null, costUsd: 0, checkMs: null, said: [] },
     });
-    const cost = { tokensIn: 1, tokensOut: 1, costUsd: 0, calls: 2, unpriced: 2 };
+    const cost = { tokensIn: 1, tokensOut: 1, costUsd: 0, calls: 2, requests: 2, unpriced: 2 };
     expect(workWords({ cost, versions: [], work: null })).toEqual(['no price known']);
     const priced = { ...cost, costUsd: 0.41, unpriced: 0 };
     expect(workWords({ cost: priced, versions: [], work: null })).toEqual(['$0.41 so far']);

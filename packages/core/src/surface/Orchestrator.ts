@@ -129,10 +129,7 @@ export class Orchestrator {
     const known = await this.#home.find(runId);
     const started = { ...options, brief: asked.brief };
     assertSameStart(known, brief, given, started);
-    if (known === null) {
-      assertCountable(options.budget ?? this.#budget, this.#pipeline?.agents.reports, this.#prices);
-      await this.#pipeline?.workspace.assertUsable?.();
-    }
+    if (known === null) await this.#assertStartable(options);
     const { initialState } = await graphWork();
     const admission = {
       threadId: runId,
@@ -157,6 +154,11 @@ export class Orchestrator {
     await this.#home.admit(admission, queueOptions(options));
     if (known === null) assertSameStart(await this.#home.find(runId), brief, given, started);
     return new Run(runId, this.#home);
+  }
+
+  async #assertStartable({ budget = this.#budget }: StartOptions): Promise<void> {
+    assertCountable(budget, this.#pipeline?.agents.reports, this.#prices);
+    await this.#pipeline?.workspace.assertUsable?.();
   }
 
   #workspaceOf(runId: string): string | null {
