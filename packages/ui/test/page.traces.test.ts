@@ -213,6 +213,7 @@ describe('the page in Chromium', () => {
     const complaints = complaintsOf(page, origin);
     await page.goto(`${origin}/#code=${codes[0]}`);
     await page.locator('main a.item', { hasText: 'Plan' }).click();
+    await page.locator('#approve').waitFor();
     await page.keyboard.press('e');
     await page.getByLabel('Name').first().fill('Do it well');
     await page.getByRole('button', { name: 'Propose this version' }).click();

@@ -11,12 +11,14 @@ const LOGIN = `//npm.example/:_authToken=\${COMPANY_TOKEN}\n`;
 
 let base: string;
 
+const SETTING = /^npm_config_|proxy$|cert|_CA|^NPM_|^YARN_|^BUN_|^PIP_|^UV_|^GO/i;
+
 beforeEach(() => {
   base = mkdtempSync(join(tmpdir(), 'devs-network-'));
   mkdirSync(join(base, 'home'));
   vi.stubEnv('HOME', join(base, 'home'));
-  for (const name of ['HTTPS_PROXY', 'https_proxy', 'NODE_EXTRA_CA_CERTS', 'npm_config_registry'])
-    vi.stubEnv(name, undefined);
+  // This machine's own settings, and what a package manager hands to the scripts that it runs.
+  for (const name of Object.keys(process.env)) if (SETTING.test(name)) vi.stubEnv(name, undefined);
 });
 afterEach(() => {
   vi.unstubAllEnvs();

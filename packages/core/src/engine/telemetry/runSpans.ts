@@ -1,4 +1,4 @@
-// Spans are derived from what is recorded of a run. Nothing is recorded for them.
+// Spans are derived from the record of a run, which telemetry only reads.
 
 import type { EventName, OrchestratorEvents } from '../../events/events.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';

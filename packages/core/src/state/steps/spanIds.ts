@@ -8,7 +8,7 @@ const idOf = (parts: readonly (string | number)[], characters: number): string =
 /** Of a run, with every turn of it: 32 hex characters. */
 export const traceIdOf = (run: string): string => idOf(['trace', run], 32);
 
-/** 16 hex characters. @param place - Nothing for the span of the run itself. */
+/** 16 hex characters. @param place - Empty for the span of the run itself. */
 export const spanIdOf = (run: string, ...place: readonly (string | number)[]): string =>
   idOf(['span', run, ...place], 16);
 
