@@ -433,7 +433,7 @@ const settings = ({ env }) =>
     .join(' ');
 
 const LIST = LONG.map(
-  (each) => `${each.name.padEnd(15)}${settings(each).padEnd(50)}${each.filter.padEnd(30)} ${each.what}\n`,
+  (each) => `${each.name.padEnd(15)}${settings(each).padEnd(70)}${each.filter.padEnd(30)} ${each.what}\n`,
 ).join('');
 
 /** How long a run takes is told once in so many ms, so that nobody takes it for hung. */

@@ -323,7 +323,7 @@ describe('devs status, gates and log', () => {
     const one = await callMain(dir, ['status', 'sum']);
     expect(one.stdout).toMatch(/T1 {2}completed {2}[0-9a-f]{7} {2}Add two numbers/);
     const all = await callMain(dir, ['status']);
-    expect(all.stdout).toMatch(/^sum {2}completed {2}1\/1 {4}- {5}Sum$/m);
+    expect(all.stdout).toMatch(/^sum {2}completed {2}1\/1 {4}unknown {2}Sum$/m);
   });
 
   test('log tells a story to people and gives every entry to programs', async ({ dir }) => {

@@ -23,6 +23,7 @@ export type {
   NewRun,
   RunDriver,
   RunFileView,
+  RunNumbers,
   RunRelease,
   RunSignal,
 } from './engine/runs/Runs.ts';

@@ -267,6 +267,11 @@ export class PostgresRuns implements Runs, DrivenRuns {
     return this.#parts.lists.countGates();
   }
 
+  async numbers(): ReturnType<Runs['numbers']> {
+    await this.#parts.ready();
+    return this.#parts.driving.view.numbers();
+  }
+
   async gates(page: NonNullable<Parameters<Runs['gates']>[0]> = {}): ReturnType<Runs['gates']> {
     await this.#parts.ready();
     return this.#parts.lists.gates(page);

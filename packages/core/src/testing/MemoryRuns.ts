@@ -24,6 +24,7 @@ import type {
   RunFilter,
   RunIndex,
   RunListItem,
+  RunNumbers,
   RunPage,
   RunQueue,
   RunRelease,
@@ -263,6 +264,24 @@ export class MemoryRuns implements Runs {
 
   async countGates(): Promise<number> {
     return [...this.#runs.values()].flatMap(openOf).length;
+  }
+
+  async numbers(): Promise<RunNumbers> {
+    const all = [...this.#runs.values()];
+    const tenants = [...new Set(all.map(({ tenant }) => tenant))];
+    const ofTenant = tenants.map((tenant) => ({ tenant, own: all.filter((run) => run.tenant === tenant) }));
+    return {
+      runs: ofTenant.flatMap(({ tenant, own }) => {
+        const statuses = own.map(({ end }) => end.status);
+        const count = (status: string): number => statuses.filter((other) => other === status).length;
+        return [...new Set(statuses)].map((status) => ({ tenant, status, runs: count(status) }));
+      }),
+      gates: ofTenant.flatMap(({ tenant, own }) => {
+        const opened = own.flatMap(openOf).map(({ openedAt }) => Date.parse(openedAt));
+        const oldestSeconds = Math.max(0, (Date.now() - Math.min(...opened)) / 1000);
+        return opened.length === 0 ? [] : [{ tenant, open: opened.length, oldestSeconds }];
+      }),
+    };
   }
 
   async runOfGate(sessionId: string): Promise<string | null> {

@@ -37,13 +37,58 @@ interface CollectorTypes {
   readonly ExportTraceServiceResponse: MessageType;
 }
 
+interface MetricTypes {
+  readonly ExportMetricsServiceRequest: MessageType;
+}
+
+/** A metric as a collector received it. */
+export interface ReceivedMetric {
+  readonly name: string;
+  readonly unit: string;
+  readonly isCounter: boolean;
+  readonly points: readonly {
+    readonly labels: Readonly<Record<string, Value>>;
+    readonly value: number;
+  }[];
+  readonly resource: Readonly<Record<string, Value>>;
+}
+
+interface NumberPoints {
+  readonly dataPoints?: readonly {
+    readonly attributes?: readonly KeyValue[];
+    readonly asDouble?: number;
+    readonly asInt?: string | number;
+  }[];
+  readonly isMonotonic?: boolean;
+}
+
+interface MetricsMessage {
+  readonly resourceMetrics?: readonly {
+    readonly resource?: { readonly attributes?: readonly KeyValue[] };
+    readonly scopeMetrics?: readonly {
+      readonly metrics?: readonly {
+        readonly name: string;
+        readonly unit: string;
+        readonly sum?: NumberPoints;
+        readonly gauge?: NumberPoints;
+      }[];
+    }[];
+  }[];
+}
+
 const protos = createRequire(import.meta.url)('otlp-protos/build/src/generated/root.js') as {
   readonly opentelemetry: {
-    readonly proto: { readonly collector: { readonly trace: { readonly v1: CollectorTypes } } };
+    readonly proto: {
+      readonly collector: {
+        readonly trace: { readonly v1: CollectorTypes };
+        readonly metrics: { readonly v1: MetricTypes };
+      };
+    };
   };
 };
 const { ExportTraceServiceRequest: Request, ExportTraceServiceResponse: Response } =
   protos.opentelemetry.proto.collector.trace.v1;
+const { ExportMetricsServiceRequest: Metrics } = protos.opentelemetry.proto.collector.metrics.v1;
 
 interface AnyValue {
   readonly stringValue?: string;
@@ -111,8 +156,30 @@ function spansOf(message: RequestMessage, idOf: (text: string) => string): reado
   );
 }
 
+const metricsOf = ({ resourceMetrics = [] }: MetricsMessage): readonly ReceivedMetric[] =>
+  resourceMetrics.flatMap(({ resource, scopeMetrics = [] }) =>
+    scopeMetrics.flatMap(({ metrics = [] }) =>
+      metrics.map(({ name, unit, sum, gauge }) => ({
+        ...{ name, unit, isCounter: sum?.isMonotonic === true, resource: attributesOf(resource?.attributes) },
+        points: ((sum ?? gauge)?.dataPoints ?? []).map(({ attributes, asDouble, asInt }) => ({
+          labels: attributesOf(attributes),
+          value: asDouble ?? Number(asInt),
+        })),
+      })),
+    ),
+  );
+
 /** How a collector answers a request: a status, a partial success, or no answer at all. */
 export type Answer = number | 'partial' | 'silent';
+
+function messageIn(body: Buffer, isJson: boolean, type: MessageType): object {
+  if (!isJson) return type.toObject(type.decode(body), { longs: String, bytes: String });
+  const message = JSON.parse(body.toString()) as object;
+  // Refuses what is not in the Protobuf files.
+  const wrong = type.verify(type.fromObject(message));
+  if (wrong !== null) throw new TypeError(wrong);
+  return message;
+}
 
 /** A collector on loopback. It decodes with OpenTelemetry's own Protobuf files. */
 export class Collector {
@@ -120,6 +187,8 @@ export class Collector {
   readonly #answer: () => Answer;
   /** Every span of requests that were answered with success, in their order. */
   readonly taken: ReceivedSpan[] = [];
+  /** Of the last request with metrics. */
+  metrics: readonly ReceivedMetric[] = [];
   /** Bodies as they came, decompressed. */
   readonly bodies: Buffer[] = [];
 
@@ -147,15 +216,12 @@ export class Collector {
   #read(request: IncomingMessage, given: Buffer): readonly ReceivedSpan[] {
     const body = request.headers['content-encoding'] === 'gzip' ? gunzipSync(given) : given;
     this.bodies.push(body);
-    if (request.headers['content-type'] === 'application/json') {
-      const message = JSON.parse(body.toString()) as RequestMessage;
-      // Refuses what is not in the Protobuf files.
-      const wrong = Request.verify(Request.fromObject(message));
-      if (wrong !== null) throw new TypeError(wrong);
-      return spansOf(message, (id) => id);
+    const isJson = request.headers['content-type'] === 'application/json';
+    if (request.url === '/v1/metrics') {
+      this.metrics = metricsOf(messageIn(body, isJson, Metrics) as MetricsMessage);
+      return [];
     }
-    const message = Request.toObject(Request.decode(body), { longs: String, bytes: String });
-    return spansOf(message as RequestMessage, hexOf);
+    return spansOf(messageIn(body, isJson, Request) as RequestMessage, isJson ? (id) => id : hexOf);
   }
 
   static async start(answer: () => Answer = () => 200): Promise<Collector> {
@@ -171,6 +237,15 @@ export class Collector {
   /** Spans, each once by its id, as they came last. */
   get spans(): readonly ReceivedSpan[] {
     return [...new Map(this.taken.map((span) => [span.spanId, span])).values()];
+  }
+
+  pointsOf(metric: string): ReceivedMetric['points'] {
+    return this.metrics.find(({ name }) => name === metric)?.points ?? [];
+  }
+
+  /** Of a metric with one value. */
+  valueOf(metric: string): number | undefined {
+    return this.pointsOf(metric)[0]?.value;
   }
 
   async stop(): Promise<void> {

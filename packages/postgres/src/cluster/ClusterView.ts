@@ -1,3 +1,4 @@
+import type { RunNumbers } from '@devs/core/internal';
 import { bossSchema } from '../jobs/BossJobs.ts';
 import { quoteIdentifier, type Tables } from '../server/Tables.ts';
 
@@ -31,26 +32,8 @@ export interface WorkerLine {
   readonly seenAt: Date;
 }
 
-/** Runs of a tenant with the same status. */
-interface RunCount {
-  readonly tenant: string;
-  readonly status: string;
-  readonly runs: number;
-}
-
-/** Open gates of a tenant. */
-interface GateCount {
-  readonly tenant: string;
-  readonly open: number;
-  /** Of the oldest, seconds. */
-  readonly oldestSeconds: number;
-}
-
 /** What of the cluster is in one number each. */
-export interface ClusterNumbers {
-  readonly runs: readonly RunCount[];
-  /** Of tenants that have one. */
-  readonly gates: readonly GateCount[];
+export interface ClusterNumbers extends RunNumbers {
   readonly deadLetters: number;
   /** Changes that were deleted, and whose room is not free yet. */
   readonly deadRows: number;

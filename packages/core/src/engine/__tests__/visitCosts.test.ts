@@ -207,7 +207,7 @@ describe('the bytes of a short run', () => {
     journal: 4600,
     checkpoints: 6000,
     indexes: 2450,
-    events: 760,
+    events: 1050,
     'stream events': 1200,
     steps: 200,
     values: 650,

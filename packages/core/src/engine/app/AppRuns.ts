@@ -16,9 +16,17 @@ import { type DeleteOptions, type DeleteResult, deleteRun } from '../runs/delete
 import { type FollowedFile, followedFile, type SeenAs } from '../runs/followRun.ts';
 import { type ForkOptions, type ForkResult, forkRun } from '../runs/forkRun.ts';
 import { eventPosition, type GateEventSource, gateEventsAfter } from '../runs/gateEvents.ts';
-import { getRun, inbox, listRuns, updateMetadata } from '../runs/lists.ts';
+import { getRun, inbox, listRuns, runNumbers, updateMetadata } from '../runs/lists.ts';
 import { OneFile, type RunFiles } from '../runs/RunFiles.ts';
-import type { GateFilter, GatePage, QueueOptions, RunDriver, RunFilter, RunPage } from '../runs/Runs.ts';
+import type {
+  GateFilter,
+  GatePage,
+  QueueOptions,
+  RunDriver,
+  RunFilter,
+  RunNumbers,
+  RunPage,
+} from '../runs/Runs.ts';
 import type { StreamEvent } from '../stream/StreamEvent.ts';
 import type { StreamOptions } from '../stream/streamRun.ts';
 import {
@@ -52,6 +60,7 @@ export interface AppRuns<Graph, State, Update, Output>
   get(id: string): Promise<RunInfo | null>;
   updateMetadata(id: string, patch: RunInfo['metadata']): Promise<RunInfo>;
   openGates(filter: GateFilter): GatePage | Promise<GatePage>;
+  numbers(): RunNumbers | Promise<RunNumbers>;
   /** Events about the gates of all runs. */
   readonly gateEvents: GateEventSource;
   /** The same with ends of runs, for telemetry. A driver does not write for it where that can be. */
@@ -171,6 +180,10 @@ export class LocalRuns<Graph, State, Update, Output>
 
   openGates(filter: GateFilter): GatePage {
     return inbox(filter, this.file.store.sessions);
+  }
+
+  numbers(): RunNumbers {
+    return runNumbers(this.file.store);
   }
 
   openIn(_parent: EngineStore): FileApp<Graph, State, Update, Output> {

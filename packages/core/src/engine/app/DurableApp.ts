@@ -155,6 +155,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
       graph: queue.graph,
       read: (id, use) => place.read(id, ({ store }) => use(store)),
     });
+    if (this.#exports) events.on('LEASE_LOST', () => this.#telemetry.meters.leaseLost());
     this.#runs = place;
     registerApp(this, (parent) => place.openIn(parent).asChild);
   }
@@ -641,7 +642,11 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
     const parts = this.#scheduling();
     const fire = keepGoing('schedules', () => fireUntilStopped(signal, parts), signal);
     const sent = this.#senders().map(({ name, send }) => keepGoing(name, () => send({ signal }), signal));
-    await Promise.all([fire, ...sent]);
+    const numbers = () => this.#runs.numbers();
+    const measured = this.#exports
+      ? keepGoing('metrics', () => this.#telemetry.sendMetricsUntil(signal, numbers), signal)
+      : null;
+    await Promise.all([fire, measured, ...sent]);
   }
 
   /**

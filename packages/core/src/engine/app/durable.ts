@@ -226,6 +226,7 @@ function appRuns<Graph, State, Update, Output>(
     get: (id) => runs.get(id),
     updateMetadata: (id, patch) => runs.updateMetadata(id, patch),
     openGates: (page) => runs.gates(page),
+    numbers: () => runs.numbers(),
     ...sourcesOf(runs),
     webhooks: runs.webhooks,
     schedules: runs.schedules,

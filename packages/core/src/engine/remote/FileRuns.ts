@@ -13,7 +13,7 @@ import { threadBusy } from '../drive/lease.ts';
 import type { RunInfo } from '../drive/RunResult.ts';
 import { EngineStore } from '../gates/EngineStore.ts';
 import { gateEventsAfter } from '../runs/gateEvents.ts';
-import { getRun, inbox, listRuns, updateMetadata } from '../runs/lists.ts';
+import { getRun, inbox, listRuns, runNumbers, updateMetadata } from '../runs/lists.ts';
 import type {
   GateEventPage,
   GateFilter,
@@ -23,6 +23,7 @@ import type {
   RunFileView,
   RunFilter,
   RunListItem,
+  RunNumbers,
   RunPage,
   Runs,
 } from '../runs/Runs.ts';
@@ -136,6 +137,10 @@ export class FileRuns implements Runs {
 
   async countGates(): Promise<number> {
     return this.#store.sessions.countOpen();
+  }
+
+  async numbers(): Promise<RunNumbers> {
+    return runNumbers(this.#store);
   }
 
   async runOfGate(sessionId: string): Promise<string | null> {

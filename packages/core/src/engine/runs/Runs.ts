@@ -241,6 +241,17 @@ export interface LeasedRun {
   close(): Promise<void>;
 }
 
+/** How many runs and open gates there are. One state file has the tenant `default`. */
+export interface RunNumbers {
+  readonly runs: readonly { readonly tenant: string; readonly status: string; readonly runs: number }[];
+  /** Of tenants with an open gate; `oldestSeconds` is the age of the oldest. */
+  readonly gates: readonly {
+    readonly tenant: string;
+    readonly open: number;
+    readonly oldestSeconds: number;
+  }[];
+}
+
 /**
  * Port of a storage for run files: one state file, or a cluster with one file per run. It stores files, grants leases
  * and delivers signals; the engine owns the content of a file.
@@ -303,6 +314,8 @@ export interface Runs {
   gateEvents(page: GateEventPage): Promise<readonly OutboxEvent[]>;
   /** Returns the number of open gates of all runs. */
   countGates(): Promise<number>;
+  /** Counts runs and open gates, for metrics. */
+  numbers(): Promise<RunNumbers>;
   /** Returns the run of a gate, or `null`. */
   runOfGate(sessionId: string): Promise<string | null>;
   close(): Promise<void>;

@@ -29,7 +29,7 @@ import type { RunInfo } from '../drive/RunResult.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { type Gate, gateOf, gateWithDeadlines } from '../gates/Gate.ts';
 import { eventPosition, unknownCursor } from './gateEvents.ts';
-import type { GateFilter, GatePage, LabelFilter, RunFilter, RunPage } from './Runs.ts';
+import type { GateFilter, GatePage, LabelFilter, RunFilter, RunNumbers, RunPage } from './Runs.ts';
 
 /** Where a page ended: a time in ms since the Unix epoch, and an id among those of that time. */
 interface PageCursor {
@@ -100,6 +100,17 @@ export function listRuns(filter: RunFilter, store: EngineStore): RunPage {
     );
     return { runs: items.flatMap(({ id }) => getRun(id, store) ?? []), next };
   });
+}
+
+/** The numbers of one state file. */
+export function runNumbers({ directory, sessions, now }: EngineStore): RunNumbers {
+  const tenant = DEFAULT_TENANT;
+  const oldest = sessions.oldestOpen();
+  const gates =
+    oldest === null
+      ? []
+      : [{ tenant, open: sessions.countOpen(), oldestSeconds: Math.max(0, (now() - oldest) / 1000) }];
+  return { runs: directory.countByStatus().map((count) => ({ tenant, ...count })), gates };
 }
 
 /** One state file has one tenant. */

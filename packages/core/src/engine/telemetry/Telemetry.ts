@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { withKnownNames } from '../../config/knownOptions.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
 import { OUTBOX_EVENTS } from '../../events/events.ts';
@@ -5,7 +7,20 @@ import { onAbort } from '../../events/onAbort.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import { isOfGraph } from '../graph/graphShape.ts';
 import { ANSWER_MS, type OutboxTarget } from '../outbox/OutboxSender.ts';
-import { otlpExporter, readableSpan, resourceFrom, type SpanExporter } from './otlpExporter.ts';
+import type { RunNumbers } from '../runs/Runs.ts';
+import { AppMeters } from './AppMeters.ts';
+import {
+  type Exporter,
+  isOff,
+  isTrue,
+  type MetricExporter,
+  otlpExporter,
+  otlpMetricExporter,
+  readableSpan,
+  resourceFrom,
+  resourceMetrics,
+  type SpanExporter,
+} from './otlpExporter.ts';
 import type { ReadFile } from './RunRecord.ts';
 import type { RunSpan } from './RunSpan.ts';
 import { spansOf } from './runSpans.ts';
@@ -19,30 +34,32 @@ export interface TelemetryOptions {
   readonly content?: boolean;
   /** Sends the spans. @defaultValue the official exporter of `OTEL_EXPORTER_OTLP_PROTOCOL` */
   readonly exporter?: SpanExporter;
+  /** Sends the metrics. @defaultValue the official exporter of `OTEL_EXPORTER_OTLP_PROTOCOL` */
+  readonly metricExporter?: MetricExporter;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const MEMBERS = { content: true, exporter: true } satisfies Record<keyof TelemetryOptions, true>;
+const MEMBERS = { content: true, exporter: true, metricExporter: true } satisfies Record<
+  keyof TelemetryOptions,
+  true
+>;
 
-const isTrue = (text: string | undefined): boolean => text?.trim().toLowerCase() === 'true';
-
-const isOff = (env: Environment): boolean =>
-  isTrue(env['OTEL_SDK_DISABLED']) || env['OTEL_TRACES_EXPORTER']?.trim() === 'none';
-
-/** `null`: nothing is exported, also if `OTEL_SDK_DISABLED` is `true` or `OTEL_TRACES_EXPORTER` is `none`. @throws TypeError */
+/** `null`: no spans are exported, also if `OTEL_SDK_DISABLED` is `true` or `OTEL_TRACES_EXPORTER` is `none`. @throws TypeError */
 export function telemetryOptions(
   given: boolean | TelemetryOptions | undefined,
   env: Environment = process.env,
 ): TelemetryOptions | null {
   if (given === undefined || given === false) return null;
   const options = given === true ? {} : withKnownNames('telemetry', given, MEMBERS);
-  const { content, exporter } = options;
+  const { content, exporter, metricExporter } = options;
   if (content !== undefined && typeof content !== 'boolean')
     throw new TypeError('telemetry.content: expected true or false.');
   if (exporter !== undefined && typeof exporter?.export !== 'function')
     throw new TypeError('telemetry.exporter: expected an exporter of spans.');
-  return isOff(env) ? null : options;
+  if (metricExporter !== undefined && typeof metricExporter?.export !== 'function')
+    throw new TypeError('telemetry.metricExporter: expected an exporter of metrics.');
+  return isOff('trace', env) ? null : options;
 }
 
 /** The runs of an app. */
@@ -53,16 +70,27 @@ interface ReadRuns {
   read<T>(id: string, use: (file: ReadFile) => T): T | Promise<T>;
 }
 
+type ReadNumbers = () => RunNumbers | Promise<RunNumbers>;
+
 const ERROR_CHARACTERS = 200;
 /** OpenTelemetry's default for a batch. */
 const BATCH = 512;
 
-/** Sends the spans of runs with OpenTelemetry. */
+/** OpenTelemetry's default, ms. */
+const METRICS_EVERY_MS = 60_000;
+/** For the last metrics of a process that stops, ms. */
+const LAST_MS = 1_000;
+
+/** Sends the spans and the metrics of an app with OpenTelemetry. */
 export class Telemetry {
   readonly #options: TelemetryOptions;
   readonly #runs: ReadRuns;
   readonly #env: Environment;
+  readonly #since = Date.now();
+  readonly #instance = randomUUID();
+  readonly meters = new AppMeters();
   #exporter: SpanExporter | null = null;
+  #metricExporter: MetricExporter | null = null;
 
   constructor(options: TelemetryOptions, runs: ReadRuns, env: Environment = process.env) {
     this.#options = options;
@@ -89,20 +117,44 @@ export class Telemetry {
     return ended.length;
   }
 
+  /** Sends the metrics as they are now, unless they are switched off. @throws DevsError, the error of the exporter */
+  async sendMetrics(numbers: ReadNumbers, signal?: AbortSignal): Promise<void> {
+    if (isOff('metrics', this.#env)) return;
+    const resource = resourceFrom(this.#env, { 'service.instance.id': this.#instance });
+    const metrics = this.meters.metrics(await numbers());
+    this.#metricExporter ??= this.#options.metricExporter ?? otlpMetricExporter(this.#env);
+    const batch = resourceMetrics(metrics, { resource, since: this.#since, at: Date.now() });
+    await exported(batch, this.#metricExporter, signal);
+  }
+
+  /** Sends the metrics every `OTEL_METRIC_EXPORT_INTERVAL` milliseconds, and once more when `signal` is aborted. */
+  async sendMetricsUntil(signal: AbortSignal, numbers: ReadNumbers): Promise<void> {
+    const everyMs = Number(this.#env['OTEL_METRIC_EXPORT_INTERVAL']) || METRICS_EVERY_MS;
+    for (;;) {
+      await sleep(everyMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted)
+        return this.sendMetrics(numbers, AbortSignal.timeout(LAST_MS)).catch(() => undefined);
+      await this.sendMetrics(numbers);
+    }
+  }
+
   get #content(): boolean {
     return this.#options.content ?? isTrue(this.#env['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT']);
   }
 
-  /** Ends an exporter that was made here. */
+  /** Ends exporters that were made here. */
   async close(): Promise<void> {
-    const exporter = this.#exporter;
+    const made = [this.#exporter, this.#options.metricExporter === undefined ? this.#metricExporter : null];
     this.#exporter = null;
-    await exporter?.shutdown();
+    this.#metricExporter = null;
+    await Promise.all(made.map((exporter) => exporter?.shutdown()));
   }
 
   async #deliver(id: string, seq: number, signal: AbortSignal): Promise<string | null> {
     try {
-      await this.#send(await this.#runs.read(id, (file) => this.#endedWith(id, seq, file)), signal);
+      const spans = await this.#runs.read(id, (file) => this.#endedWith(id, seq, file));
+      await this.#send(spans, signal);
+      this.meters.count(spans);
       return null;
     } catch (error) {
       // A run of an app with another name, or one that was deleted since.
@@ -136,14 +188,18 @@ export class Telemetry {
 }
 
 /** @throws the error of the exporter */
-function exported(batch: readonly object[], exporter: SpanExporter, signal?: AbortSignal): Promise<void> {
+function exported<Batch>(
+  batch: Batch,
+  exporter: Pick<Exporter<Batch>, 'export'>,
+  signal?: AbortSignal,
+): Promise<void> {
   const late = AbortSignal.any([AbortSignal.timeout(ANSWER_MS), ...(signal ? [signal] : [])]);
   return new Promise((resolve, reject) => {
     const end = onAbort(late, () => reject(new Error('the collector did not answer')));
     exporter.export(batch, ({ code, error }) => {
       end();
       if (code === 0) resolve();
-      else reject(error ?? new Error('the collector did not take the spans'));
+      else reject(error ?? new Error('the collector did not take them'));
     });
   });
 }

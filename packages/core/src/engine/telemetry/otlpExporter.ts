@@ -1,38 +1,51 @@
-// OpenTelemetry's own exporters send the spans. They are optional: they are loaded with the first span to send.
+// OpenTelemetry's own exporters send spans and metrics. They are optional: they are loaded with the first to send.
 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { DevsError } from '../../errors/DevsError.ts';
+import type { AppMetric } from './AppMeters.ts';
 import type { RunSpan, SpanPlace } from './RunSpan.ts';
 
-/** As of OpenTelemetry's exporters. */
-export interface SpanExporter {
-  export(
-    spans: readonly object[],
-    done: (result: { readonly code: number; readonly error?: Error }) => void,
-  ): void;
+/** As of OpenTelemetry's exporters. @template Batch - What it sends with one request. */
+export interface Exporter<Batch> {
+  export(batch: Batch, done: (result: { readonly code: number; readonly error?: Error }) => void): void;
   shutdown(): Promise<void>;
 }
 
+/** As of OpenTelemetry's exporters of spans. */
+export type SpanExporter = Exporter<readonly object[]>;
+
+/** As of OpenTelemetry's exporters of metrics. */
+export type MetricExporter = Exporter<object>;
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** By the values of `OTEL_EXPORTER_OTLP_PROTOCOL`. */
-const PACKAGES = {
-  'http/protobuf': '@opentelemetry/exporter-trace-otlp-proto',
-  'http/json': '@opentelemetry/exporter-trace-otlp-http',
-  grpc: '@opentelemetry/exporter-trace-otlp-grpc',
+/** Ends of the names of packages, by the values of `OTEL_EXPORTER_OTLP_PROTOCOL`. */
+const PROTOCOLS = { 'http/protobuf': 'proto', 'http/json': 'http', grpc: 'grpc' } as const;
+
+type Protocol = keyof typeof PROTOCOLS;
+
+/** What can be sent: the variable that chooses its protocol, and the one that switches it off. */
+const SIGNALS = {
+  trace: { protocol: 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', exporter: 'OTEL_TRACES_EXPORTER' },
+  metrics: { protocol: 'OTEL_EXPORTER_OTLP_METRICS_PROTOCOL', exporter: 'OTEL_METRICS_EXPORTER' },
 } as const;
 
-type Protocol = keyof typeof PACKAGES;
+type Signal = keyof typeof SIGNALS;
+
+/** Whether the variables of OpenTelemetry switch a signal off. */
+export const isOff = (signal: Signal, env: Environment): boolean =>
+  isTrue(env['OTEL_SDK_DISABLED']) || env[SIGNALS[signal].exporter]?.trim() === 'none';
+
+export const isTrue = (text: string | undefined): boolean => text?.trim().toLowerCase() === 'true';
 
 /** @throws DevsError `CONFIG_INVALID` */
-function protocolFrom(env: Environment): Protocol {
-  const text =
-    env['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] || env['OTEL_EXPORTER_OTLP_PROTOCOL'] || 'http/protobuf';
-  if (Object.hasOwn(PACKAGES, text)) return text as Protocol;
+function protocolFrom(signal: Signal, env: Environment): Protocol {
+  const text = env[SIGNALS[signal].protocol] || env['OTEL_EXPORTER_OTLP_PROTOCOL'] || 'http/protobuf';
+  if (Object.hasOwn(PROTOCOLS, text)) return text as Protocol;
   throw new DevsError('OTEL_EXPORTER_OTLP_PROTOCOL has a value that is not supported.', {
     code: 'CONFIG_INVALID',
-    remedy: `Set it to ${Object.keys(PACKAGES).join(', ')}.`,
+    remedy: `Set it to ${Object.keys(PROTOCOLS).join(', ')}.`,
     context: { variable: 'OTEL_EXPORTER_OTLP_PROTOCOL' },
   });
 }
@@ -43,18 +56,29 @@ function protocolFrom(env: Environment): Protocol {
  * @throws DevsError `CONFIG_INVALID` for another protocol, or if the package of the exporter is missing.
  */
 export function otlpExporter(env: Environment, load: LoadExporter = loadExporter): SpanExporter {
-  const name = PACKAGES[protocolFrom(env)];
-  const loaded = load(name);
-  if (loaded !== null) return new loaded.OTLPTraceExporter();
+  return new (loaded('trace', env, load).OTLPTraceExporter)();
+}
+
+/** As {@link otlpExporter}, for metrics. */
+export function otlpMetricExporter(env: Environment, load: LoadExporter = loadExporter): MetricExporter {
+  return new (loaded('metrics', env, load).OTLPMetricExporter)();
+}
+
+function loaded(signal: Signal, env: Environment, load: LoadExporter): ExporterModule {
+  const name = `@opentelemetry/exporter-${signal}-otlp-${PROTOCOLS[protocolFrom(signal, env)]}`;
+  const module = load(name);
+  if (module !== null) return module;
+  const orOff = signal === 'metrics' ? ', or set OTEL_METRICS_EXPORTER=none' : '';
   throw new DevsError(`OpenTelemetry needs the package ${name}, which is not installed.`, {
     code: 'CONFIG_INVALID',
-    remedy: `Run npm install ${name}`,
+    remedy: `Run npm install ${name}${orOff}`,
     context: { package: name },
   });
 }
 
 interface ExporterModule {
   readonly OTLPTraceExporter: new () => SpanExporter;
+  readonly OTLPMetricExporter: new () => MetricExporter;
 }
 
 /** `null` if the package is not installed. */
@@ -77,11 +101,12 @@ function isInstalled(name: string, from: NodeJS.Require): boolean {
   }
 }
 
-/** Who sends the spans: OpenTelemetry's resource, from `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES`. */
-export function resourceFrom(env: Environment): object {
+/** Who sends: OpenTelemetry's resource, from `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES`. */
+export function resourceFrom(env: Environment, own: Readonly<Record<string, string>> = {}): object {
   const service = env['OTEL_SERVICE_NAME'];
   const attributes = {
     'service.name': 'devs',
+    ...own,
     ...resourceAttributes(env['OTEL_RESOURCE_ATTRIBUTES'] ?? ''),
     ...(service && { 'service.name': service }),
   };
@@ -137,4 +162,26 @@ export function readableSpan(span: RunSpan, resource: object): object {
     ...{ droppedAttributesCount: 0, droppedEventsCount: 0, droppedLinksCount: 0 },
     instrumentationScope: SCOPE,
   };
+}
+
+const SUM = 3;
+const GAUGE = 2;
+const CUMULATIVE = 1;
+const DOUBLE = 1;
+
+/** Metrics in the shape that OpenTelemetry's exporters read. @param at - In milliseconds since the Unix epoch; `since` is that of the counters. */
+export function resourceMetrics(
+  metrics: readonly AppMetric[],
+  { resource, since, at }: { readonly resource: object; readonly since: number; readonly at: number },
+): object {
+  const times = { startTime: hrTime(since), endTime: hrTime(at) };
+  const told = metrics.map(({ name, unit, help, isCounter, points }) => ({
+    descriptor: {
+      ...{ name, unit, description: help, valueType: DOUBLE },
+      type: isCounter ? 'COUNTER' : 'GAUGE',
+    },
+    ...{ dataPointType: isCounter ? SUM : GAUGE, isMonotonic: isCounter, aggregationTemporality: CUMULATIVE },
+    dataPoints: points.map(({ labels, value }) => ({ ...times, attributes: labels, value })),
+  }));
+  return { resource, scopeMetrics: [{ scope: SCOPE, metrics: told }] };
 }

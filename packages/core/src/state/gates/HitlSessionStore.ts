@@ -294,6 +294,11 @@ export class HitlSessionStore {
     return prepare<[object], number>(this.#db, sql.COUNT_INBOX).pluck().get({}) ?? 0;
   }
 
+  /** When the oldest open session of a run was opened, in milliseconds since the Unix epoch; `null` without one. */
+  oldestOpen(): number | null {
+    return prepare<[object], number | null>(this.#db, sql.SELECT_OLDEST_OPEN).pluck().get({}) ?? null;
+  }
+
   /** Open sessions of all runs: of the newest run first, and of each the oldest first. */
   listOpenOfRuns(): readonly HitlSession[] {
     return prepare<[object], SessionRow>(this.#db, sql.SELECT_OPEN_OF_RUNS).all({}).map(this.#toSession);

@@ -144,6 +144,8 @@ const IN_INBOX = "FROM hitl_sessions WHERE status = 'awaiting_approval' AND thre
 
 export const COUNT_INBOX = `SELECT count(*) ${IN_INBOX}`;
 
+export const SELECT_OLDEST_OPEN = `SELECT min(suspended_at) ${IN_INBOX}`;
+
 const IN_ORDER = `
   AND (suspended_at, id) > (@suspendedAt, @id) ORDER BY suspended_at, id LIMIT @limit`;
 

@@ -79,6 +79,8 @@ const SELECT_ENDED = `
     AND NOT EXISTS (SELECT 1 FROM child_runs WHERE child_id = thread_id)
   ORDER BY ended_at, thread_id LIMIT @limit`;
 
+const COUNT_BY_STATUS = 'SELECT status, count(*) AS runs FROM threads GROUP BY status';
+
 const SELECT_OWNER = `
   SELECT
     EXISTS (SELECT 1 FROM threads WHERE graph_fingerprint = @fingerprint AND graph_name = @name) AS own,
@@ -139,6 +141,14 @@ export class RunDirectory {
     if (statuses.length === THREAD_STATUSES.length) return COUNTED;
     const count = prepare<[string], number>(this.#db, COUNT_STATUSES).pluck();
     return count.get(JSON.stringify(statuses)) ?? 0;
+  }
+
+  /** How many runs have each status. Reads an entry of an index for each run. */
+  countByStatus(): readonly { readonly status: ThreadStatus; readonly runs: number }[] {
+    return prepare<[object], { readonly status: ThreadStatus; readonly runs: number }>(
+      this.#db,
+      COUNT_BY_STATUS,
+    ).all({});
   }
 
   /** Which named apps recorded runs of a graph: the one of this name, only others, or not any. */

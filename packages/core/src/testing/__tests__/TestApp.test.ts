@@ -221,7 +221,8 @@ describe('a process that a test ends', () => {
     const again = app.run('run');
     await expect.poll(() => effects.filter((effect) => effect === 'right')).toHaveLength(2);
     answer('in time');
-    expect((await again).values?.log).toEqual(['start', 'left 3', 'in time']);
+    // Either branch may be first.
+    expect((await again).values?.log).toEqual(['start', expect.stringMatching(/^left [34]$/), 'in time']);
   });
 
   test('did not die where the run does not come by', async () => {

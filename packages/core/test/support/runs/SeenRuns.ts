@@ -10,6 +10,7 @@ import type {
   RunFileView,
   RunFilter,
   RunListItem,
+  RunNumbers,
   RunPage,
   RunRelease,
   Runs,
@@ -151,6 +152,10 @@ export class SeenRuns implements Runs {
 
   async countGates(): Promise<number> {
     return (await this.#runs).countGates();
+  }
+
+  async numbers(): Promise<RunNumbers> {
+    return (await this.#runs).numbers();
   }
 
   async gates(page?: GateFilter): Promise<GatePage> {

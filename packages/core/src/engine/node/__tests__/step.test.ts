@@ -144,6 +144,7 @@ describe('step', () => {
       tokensOut: 7,
       costUsd: 0.25,
       calls: 1,
+      requests: 2,
       unpriced: 1,
     });
   });

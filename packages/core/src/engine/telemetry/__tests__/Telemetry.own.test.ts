@@ -11,7 +11,7 @@ import { StateFile } from '../../../state/StateFile.ts';
 import { MemoryRuns } from '../../../testing/MemoryRuns.ts';
 import { durable } from '../../app/durable.ts';
 import { step } from '../../node/step.ts';
-import { otlpExporter, type SpanExporter } from '../otlpExporter.ts';
+import { otlpExporter, otlpMetricExporter, type SpanExporter } from '../otlpExporter.ts';
 import { spansOf } from '../runSpans.ts';
 import { type TelemetryOptions, telemetryOptions } from '../Telemetry.ts';
 
@@ -194,7 +194,7 @@ describe('telemetry', () => {
     const silent = await Collector.start(() => 'silent');
     process.env[ENDPOINT] = silent.url;
     const ended = driven('silent', true);
-    await expect.poll(() => silent.bodies.length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => silent.bodies.length, { timeout: 20_000 }).toBeGreaterThan(0);
     await silent.stop();
     expect(await ended).toBe(alone);
     process.env[ENDPOINT] = 'http://127.0.0.1:9';
@@ -274,6 +274,81 @@ describe('telemetry', () => {
     await expect(app.exportTrace('nobody')).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' });
   });
 
+  test.for(['http/protobuf', 'http/json'])('has the metrics of a file, as %s', async (protocol, { db }) => {
+    process.env[PROTOCOL] = protocol;
+    process.env['OTEL_METRIC_EXPORT_INTERVAL'] = '40';
+    const there = await collector();
+    const graph = new StateGraph(Post)
+      .addNode('write', async () => ({
+        text: await step('draft', ({ usage }) => {
+          usage({ tokensIn: 12, tokensOut: 5, costUsd: 0.25 });
+          return 'green tea';
+        }),
+      }))
+      .addNode('publish', () => ({}))
+      .addEdge(START, 'write')
+      .addEdge('write', 'publish');
+    const gates = { publish: ({ text }: { text: string }) => text };
+    const app = durable(graph, { db, name: 'posts', gates, telemetry: true });
+    await app.run('post-1', { text: '' });
+    const opened = await app.run('post-2', { text: '' });
+    await app.decide(only(opened.gates), { approved: true, by: ADA });
+    await app.run('post-2');
+    const end = new AbortController();
+    const tended = app.tend({ signal: end.signal });
+    app.events.emit('LEASE_LOST', { epoch: 2 }, { threadId: 'post-1' });
+    await expect.poll(() => there.valueOf('devs_calls_total')).toBe(2);
+    end.abort();
+    await tended;
+    const { value = 0 } = there.pointsOf('devs_gates_oldest_seconds')[0] ?? {};
+    expect(value).toBeGreaterThan(0);
+    expect(value).toBeLessThan(60);
+    expect(there.pointsOf('devs_runs')).toEqual(
+      expect.arrayContaining([
+        { labels: { tenant: 'default', status: 'waiting' }, value: 1 },
+        { labels: { tenant: 'default', status: 'completed' }, value: 1 },
+      ]),
+    );
+    expect(there.pointsOf('devs_tokens_total')).toEqual([
+      { labels: { type: 'input' }, value: 24 },
+      { labels: { type: 'output' }, value: 10 },
+    ]);
+    expect(
+      ['devs_gates_open', 'devs_cost_usd_total', 'devs_leases_lost_total'].map((name) => there.valueOf(name)),
+    ).toEqual([1, 0.5, 1]);
+    const [{ resource, isCounter } = {}] = there.metrics;
+    expect(isCounter).toBe(false);
+    expect(resource).toMatchObject({
+      'service.name': 'devs',
+      'service.instance.id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+  });
+
+  test('has the metrics of a cluster, and none if they are switched off', async () => {
+    process.env['OTEL_METRIC_EXPORT_INTERVAL'] = '40';
+    const there = await collector();
+    const gates = { publish: ({ text }: { text: string }) => text };
+    const app = durable(posts(), { runs: new MemoryRuns(), name: 'posts', gates, telemetry: true });
+    await app.run('post-1', { text: '' });
+    const tend = async (until: () => unknown): Promise<void> => {
+      const end = new AbortController();
+      const tended = app.tend({ signal: end.signal });
+      await expect.poll(until).toBe(1);
+      end.abort();
+      await tended;
+    };
+    await tend(() => there.valueOf('devs_gates_open'));
+    expect(there.pointsOf('devs_runs')).toEqual([
+      { labels: { tenant: 'default', status: 'waiting' }, value: 1 },
+    ]);
+    there.metrics = [];
+    process.env['OTEL_METRICS_EXPORTER'] = 'none';
+    const looks = [0, 0, 0, 1];
+    await tend(() => looks.shift() ?? 1);
+    expect(there.metrics).toEqual([]);
+    await app.close();
+  });
+
   test('goes through an exporter of yours', async ({ db }) => {
     const names: string[] = [];
     const exporter: SpanExporter = {
@@ -299,6 +374,7 @@ describe('telemetry', () => {
   test.for([
     [{ exporters: {} }, /exporters/],
     [{ exporter: {} }, /exporter/],
+    [{ metricExporter: {} }, /metricExporter/],
     [{ content: 'yes' }, /content/],
     ['yes', /object/],
   ] as const)('with wrong options is refused: %j', ([telemetry, message], { db }) => {
@@ -317,5 +393,11 @@ describe('telemetry', () => {
     );
     const remedy = 'Run npm install @opentelemetry/exporter-trace-otlp-grpc';
     expect(make('grpc')).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID', remedy }));
+    expect(() => otlpMetricExporter({}, () => null)).toThrow(
+      expect.objectContaining({
+        remedy:
+          'Run npm install @opentelemetry/exporter-metrics-otlp-proto, or set OTEL_METRICS_EXPORTER=none',
+      }),
+    );
   });
 });
