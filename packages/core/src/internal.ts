@@ -23,7 +23,6 @@ export type {
   NewRun,
   RunDriver,
   RunFileView,
-  RunNumbers,
   RunRelease,
   RunSignal,
 } from './engine/runs/Runs.ts';

@@ -45,6 +45,8 @@ const ALLOWED = {
   'SELECT 1 FROM threads WHERE recoveries = 0': 'a file that is handed out has one run',
   'WHERE @deaths > 0 OR recoveries > 0': 'a file that is handed out has one run',
   'SELECT count(*) FROM threads': 'who is asked whose a file is, is told how many runs are in it',
+  'count(*) AS runs FROM threads GROUP BY status':
+    'an entry of an index for each run, once a minute, for metrics',
   'SELECT 1 FROM "': 'the first row of each table: whether anything is in a file',
   "FROM sqlite_sequence WHERE name = 'gate_events'": 'a row for each table that counts its rows',
   'FROM webhook_deliveries ORDER BY position, target LIMIT':

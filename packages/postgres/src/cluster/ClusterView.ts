@@ -1,4 +1,4 @@
-import type { RunNumbers } from '@devs/core/internal';
+import type { Runs } from '@devs/core';
 import { bossSchema } from '../jobs/BossJobs.ts';
 import { quoteIdentifier, type Tables } from '../server/Tables.ts';
 
@@ -33,7 +33,7 @@ export interface WorkerLine {
 }
 
 /** What of the cluster is in one number each. */
-export interface ClusterNumbers extends RunNumbers {
+export interface ClusterNumbers extends Awaited<ReturnType<Runs['numbers']>> {
   readonly deadLetters: number;
   /** Changes that were deleted, and whose room is not free yet. */
   readonly deadRows: number;

@@ -52,13 +52,12 @@ export function telemetryOptions(
 ): TelemetryOptions | null {
   if (given === undefined || given === false) return null;
   const options = given === true ? {} : withKnownNames('telemetry', given, MEMBERS);
-  const { content, exporter, metricExporter } = options;
+  const { content } = options;
   if (content !== undefined && typeof content !== 'boolean')
     throw new TypeError('telemetry.content: expected true or false.');
-  if (exporter !== undefined && typeof exporter?.export !== 'function')
-    throw new TypeError('telemetry.exporter: expected an exporter of spans.');
-  if (metricExporter !== undefined && typeof metricExporter?.export !== 'function')
-    throw new TypeError('telemetry.metricExporter: expected an exporter of metrics.');
+  for (const name of ['exporter', 'metricExporter'] as const)
+    if (options[name] !== undefined && typeof options[name]?.export !== 'function')
+      throw new TypeError(`telemetry.${name}: expected an exporter of OpenTelemetry.`);
   return isOff('trace', env) ? null : options;
 }
 
@@ -122,9 +121,8 @@ export class Telemetry {
     if (isOff('metrics', this.#env)) return;
     const resource = resourceFrom(this.#env, { 'service.instance.id': this.#instance });
     const metrics = this.meters.metrics(await numbers());
-    this.#metricExporter ??= this.#options.metricExporter ?? otlpMetricExporter(this.#env);
     const batch = resourceMetrics(metrics, { resource, since: this.#since, at: Date.now() });
-    await exported(batch, this.#metricExporter, signal);
+    await exported(batch, this.#madeForMetrics(), signal);
   }
 
   /** Sends the metrics every `OTEL_METRIC_EXPORT_INTERVAL` milliseconds, and once more when `signal` is aborted. */
@@ -144,10 +142,10 @@ export class Telemetry {
 
   /** Ends exporters that were made here. */
   async close(): Promise<void> {
-    const made = [this.#exporter, this.#options.metricExporter === undefined ? this.#metricExporter : null];
+    const made = [this.#exporter, this.#metricExporter].filter((exporter) => exporter !== null);
     this.#exporter = null;
     this.#metricExporter = null;
-    await Promise.all(made.map((exporter) => exporter?.shutdown()));
+    await Promise.all(made.map((exporter) => exporter.shutdown()));
   }
 
   async #deliver(id: string, seq: number, signal: AbortSignal): Promise<string | null> {
@@ -184,6 +182,13 @@ export class Telemetry {
     if (exporter !== undefined) return exporter;
     this.#exporter ??= otlpExporter(this.#env);
     return this.#exporter;
+  }
+
+  #madeForMetrics(): MetricExporter {
+    const { metricExporter } = this.#options;
+    if (metricExporter !== undefined) return metricExporter;
+    this.#metricExporter ??= otlpMetricExporter(this.#env);
+    return this.#metricExporter;
   }
 }
 
