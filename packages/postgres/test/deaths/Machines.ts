@@ -15,7 +15,8 @@ const NEVER = new Promise<never>(() => undefined);
 /** Workers of machines that die: what one that is dead drives stands still, and another one starts in its place. */
 export class Machines {
   readonly #options: MachinesOptions;
-  readonly #workers: Worker[] = [];
+  /** A machine that dies starts another one, which may be on its way when all are stopped. */
+  readonly #workers: Promise<Worker>[] = [];
   /** Of each machine that has died: the runs that it had in hand. */
   readonly deaths: (readonly string[])[] = [];
 
@@ -24,6 +25,12 @@ export class Machines {
   }
 
   async start(): Promise<void> {
+    const started = this.#startOne();
+    this.#workers.push(started);
+    await started;
+  }
+
+  async #startOne(): Promise<Worker> {
     const { runs: another, slots, act } = this.#options;
     const runs = another();
     const inHand = new Set<string>();
@@ -46,11 +53,11 @@ export class Machines {
       if (event.is === 'driving') inHand.add(event.threadId);
       if (event.is === 'settled') inHand.delete(event.threadId);
     };
-    this.#workers.push(await Worker.start(runs, { drivers: [app], slots, onEvent }));
+    return Worker.start(runs, { drivers: [app], slots, onEvent });
   }
 
   async stop(): Promise<void> {
     // Those that are dead have runs in hand that never come to an end: their workers leave them.
-    await Promise.all(this.#workers.map((worker) => worker.stop({ drainMs: 0 })));
+    await Promise.all(this.#workers.map(async (started) => (await started).stop({ drainMs: 0 })));
   }
 }
