@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { test } from './support/fixtures.ts';
 import { readers } from './support/pages.ts';
+import { seriousOn } from './support/seriousOn.ts';
 import { workingPage } from './support/workingPage.ts';
 
 const WIDTHS = [
@@ -56,7 +57,10 @@ describe('a run from its brief to its end, without a terminal', { timeout: 240_0
       await sendBack(page, 'Whom do we pay?');
       await page.locator('.note.last', { hasText: 'Whom do we pay?' }).waitFor();
       await page.locator('.doc ins').first().waitFor();
+      // What is on both screens is looked at on one.
+      if (size.width > 500) expect(await seriousOn(page), 'marks and notes').toEqual([]);
       await approveAndGoOn(page);
+      if (size.width > 500) expect(await seriousOn(page), 'after a decision').toEqual([]);
       await nextGate(page, 'Plan');
       await approveAndGoOn(page);
       await nextGate(page, 'Code');

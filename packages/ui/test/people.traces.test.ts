@@ -2,13 +2,13 @@
 import { join } from 'node:path';
 import { Orchestrator } from '@devs/core';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '@devs/core/testing';
-import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { describe, expect, onTestFinished } from 'vitest';
 import { publishing } from '../../../examples/own-graph/publishing.ts';
 import { startCluster } from '../../postgres/test/support/startCluster.ts';
 import { openShop, test, waitingRun } from './support/fixtures.ts';
 import { type Reader, readers } from './support/pages.ts';
+import { seriousOn } from './support/seriousOn.ts';
 
 const asReader = readers();
 
@@ -164,6 +164,10 @@ describe('people in Chromium', () => {
     const { origin } = new URL(page.url());
     await page.goto(`${origin}/#/runs/${run.id}`);
     await page.locator('.picture .node').first().waitFor();
+    // Its task is the one of the open review.
+    expect(await page.locator('.picture .node.waits').getAttribute('aria-label')).toContain(
+      'waits for a person',
+    );
     expect(await seriousOn(page), 'run').toEqual([]);
     await page.goto(`${origin}/#/runs/nothing`);
     await page.getByText('THREAD_NOT_FOUND').waitFor();
@@ -185,22 +189,3 @@ describe('people in Chromium', () => {
     expect(await seriousOn(page)).toEqual([]);
   });
 });
-
-/** What axe finds serious or worse, in both colour schemes: rule, element and what is wrong with it. */
-async function seriousOn(page: Page): Promise<readonly string[]> {
-  const found = new Set<string>();
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.evaluate(axe.source);
-    // The second time, only what colours can change.
-    const rules = colorScheme === 'light' ? {} : { runOnly: ['color-contrast'] };
-    const options = JSON.stringify({ ...rules, resultTypes: ['violations'] });
-    const { violations } = (await page.evaluate(`axe.run(document, ${options})`)) as axe.AxeResults;
-    for (const { id, impact, nodes } of violations) {
-      if (impact !== 'serious' && impact !== 'critical') continue;
-      for (const { html, failureSummary } of nodes)
-        found.add(`${colorScheme} ${id}: ${html} ${failureSummary}`);
-    }
-  }
-  return [...found];
-}

@@ -72,6 +72,8 @@ describe('pictures', () => {
       ['T3', 'completed', undefined],
     ]);
     expect(plain.edges).toEqual([{ from: 'r:1', to: 'r:2' }]);
+    const asked = planPicture([{ ...task(1), waits: true }, task(2)], taskTag);
+    expect(asked.nodes.map(({ waits }) => waits)).toEqual([true, undefined]);
     const fates = { target: 'r:1', undone: new Set(['r:2']) };
     expect(planPicture(tasks, taskTag, fates).nodes.map(({ fate }) => fate)).toEqual([
       'target',
@@ -97,6 +99,11 @@ describe('pictures', () => {
     ]);
     expect(picture.edges).toEqual([{ from: '__start__', to: 'a', times: 1 }]);
     expect(recordedPicture({ nodes, edges: [], next: [], running: null }).nodes).toHaveLength(4);
+    const waiting = (asks: boolean) =>
+      recordedPicture({ nodes, edges: [], next: ['c', 'd'], running: null, asks }).nodes.flatMap(
+        ({ id, waits }) => (waits === true ? [id] : []),
+      );
+    expect([waiting(true), waiting(false)]).toEqual([['d'], []]);
   });
 });
 

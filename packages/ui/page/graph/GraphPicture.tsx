@@ -116,7 +116,7 @@ interface NodeOf {
 }
 
 function Node({ node, at: { x, y, height }, isSelected, onSelect }: NodeOf) {
-  const { id, state, fate = '' } = node;
+  const { id, state, fate = '', waits = false } = node;
   const words = nodeWords(node);
   const choose = (): void => onSelect?.(id);
   const button = onSelect && {
@@ -132,7 +132,7 @@ function Node({ node, at: { x, y, height }, isSelected, onSelect }: NodeOf) {
   };
   return (
     <g
-      class={`node ${state} ${fate}`}
+      class={`node ${state} ${fate} ${waits ? 'waits' : ''}`}
       transform={`translate(${round(x)} ${round(y)})`}
       aria-label={words}
       {...(button ?? { role: 'img' as const })}
@@ -145,19 +145,24 @@ function Node({ node, at: { x, y, height }, isSelected, onSelect }: NodeOf) {
 }
 
 /** The visible words first, in their order. */
-const nodeWords = ({ label, news = '', name, detail = '', state, fate }: PicturedNode): string =>
-  [label, news, name, detail, humanizeName(state), fate === undefined ? '' : FATES[fate]]
+const nodeWords = ({ label, news = '', name, detail = '', state, fate, waits }: PicturedNode): string =>
+  [
+    ...[label, news, name, detail, humanizeName(state)],
+    ...[waits === true ? 'waits for a person' : '', fate === undefined ? '' : FATES[fate]],
+  ]
     .filter((word) => word !== '')
     .join(', ');
 
 /** The spaces are part of the name. */
-const NodeTexts = ({ node: { label, name, state, fate, detail = '', news = '' } }: Pick<NodeOf, 'node'>) => (
+const NodeTexts = ({
+  node: { label, name, state, fate, waits, detail = '', news = '' },
+}: Pick<NodeOf, 'node'>) => (
   <>
     <text class="label" x="10" y="19">
       {cutLabel(label, 20)}
     </text>{' '}
     <text class={`sign ${news === '' ? '' : 'news'}`} x={NODE.width - 10} y="19" text-anchor="end">
-      {fate === 'goes' ? '↩' : news === '' ? (SIGNS[state] ?? '') : news}
+      {fate === 'goes' ? '↩' : news === '' ? signOf(state, waits) : news}
     </text>{' '}
     <text class="name" x="10" y="36">
       {cutLabel(name, 24)}
@@ -169,6 +174,8 @@ const NodeTexts = ({ node: { label, name, state, fate, detail = '', news = '' } 
     )}
   </>
 );
+
+const signOf = (state: string, waits = false): string => (waits ? '?' : (SIGNS[state] ?? ''));
 
 const FATES = {
   goes: 'will be undone',

@@ -8,6 +8,8 @@ export interface PicturedNode {
   readonly name: string;
   /** What is told of it in a word, such as `completed`. */
   readonly state: string;
+  /** An open gate is about it. */
+  readonly waits?: boolean;
   /** What becomes of it by what is about to be decided. */
   readonly fate?: 'goes' | 'stays' | 'target';
   /** A third line. */
@@ -41,6 +43,7 @@ export interface PictureTask {
   readonly name: string;
   readonly dependsOn: readonly string[];
   readonly status?: string;
+  readonly waits?: boolean;
   readonly detail?: string;
   readonly news?: string;
 }
@@ -58,9 +61,10 @@ export function planPicture(
   fates: Fates | null = null,
   isNewEdge: (from: string, to: string) => boolean = () => false,
 ): { readonly nodes: readonly PicturedNode[]; readonly edges: readonly PicturedEdge[] } {
-  const nodes = tasks.map(({ taskId, name, status = 'pending', detail, news }) => {
+  const nodes = tasks.map(({ taskId, name, status = 'pending', waits = false, detail, news }) => {
     const node = {
       ...{ id: taskId, label: labelOf(taskId), name, state: status },
+      ...(waits && { waits }),
       ...(detail !== undefined && { detail }),
       ...(news !== undefined && { news }),
     };
@@ -83,6 +87,8 @@ function fateOf(taskId: string, { target, undone }: Fates): 'goes' | 'stays' | '
 /** A graph as its run has recorded it, and the node that works now. */
 export interface RecordedGraph extends Awaited<ReturnType<Run['graph']>> {
   readonly running: string | null;
+  /** A gate is open. */
+  readonly asks?: boolean;
 }
 
 /** No node of a graph has this name: LangGraph keeps it. */
@@ -94,6 +100,7 @@ export function recordedPicture({
   edges,
   next,
   running,
+  asks: isAsking = false,
 }: RecordedGraph): Pick<Pictured, 'nodes' | 'edges'> {
   const isBegun = edges.some(({ from }) => from === null);
   const pictured = nodes.map(({ name, gate, visits }): PicturedNode => {
@@ -105,6 +112,7 @@ export function recordedPicture({
       label: name,
       name: `${visits === 1 ? '1 execution' : `${visits} executions`}${asks}`,
       state,
+      ...(isAsking && gate !== null && state === 'next' && { waits: true }),
     };
   });
   return {

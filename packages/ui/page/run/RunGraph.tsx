@@ -34,7 +34,10 @@ function Recorded({ run }: { readonly run: RunView }) {
       {loaded.kind === 'error' && <Problem error={loaded.error} />}
       {loaded.kind === 'shown' && (
         <>
-          <GraphPicture title="The graph and its executed paths" {...recordedPicture(loaded.view)} />
+          <GraphPicture
+            title="The graph and its executed paths"
+            {...recordedPicture({ ...loaded.view, asks: run.gates.length > 0 })}
+          />
           <GraphList graph={loaded.view} />
         </>
       )}

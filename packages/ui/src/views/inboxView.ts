@@ -167,9 +167,14 @@ function waitingLine(
 
 const ENDED_BADLY: ReadonlySet<string> = new Set(['failed', 'blocked', 'dead_letter']);
 
-function progressOf({ taskId, status }: PipelineRunInfo['tasks'][number], gate: Gate): TaskProgress {
+/** Whether a gate asks about this task, alone or among others. */
+export function isAbout(gate: Gate, taskId: string): boolean {
   const { taskIds = [] } = (gate.artifact ?? {}) as { readonly taskIds?: readonly string[] };
-  if (gate.taskId === taskId || taskIds.includes(taskId)) return 'asks';
+  return gate.taskId === taskId || taskIds.includes(taskId);
+}
+
+function progressOf({ taskId, status }: PipelineRunInfo['tasks'][number], gate: Gate): TaskProgress {
+  if (isAbout(gate, taskId)) return 'asks';
   if (status === 'completed' || status === 'skipped') return 'done';
   if (ENDED_BADLY.has(status)) return 'failed';
   return status === 'pending' ? 'to come' : 'now';

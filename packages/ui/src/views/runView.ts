@@ -4,7 +4,7 @@ import type { ReadableRun } from '../state/RunsPlace.ts';
 import { gateLabel } from './choices.ts';
 import { type CommitLine, commitsView } from './commitsView.ts';
 import { type GateFacts, gateFacts } from './gateFacts.ts';
-import { type GateLine, inboxGateLine } from './inboxView.ts';
+import { type GateLine, inboxGateLine, isAbout } from './inboxView.ts';
 import { type Stop, stopsOf } from './stopView.ts';
 
 export interface PastGateLine extends GateLine, Pick<ClosedGate, 'status' | 'principal' | 'decidedAt'> {
@@ -36,7 +36,7 @@ export async function runView(run: ReadableRun): Promise<RunView> {
   const [past, steps] = [await run.closedGates(), await run.steps()];
   return {
     ...status,
-    tasks: planView(tasks, await run.state(), steps),
+    tasks: planView({ tasks, gates }, await run.state(), steps),
     gates: await Promise.all(
       gates.map(async (gate) => ({
         ...inboxGateLine(gate),
@@ -74,13 +74,15 @@ export interface PlannedTask extends Task {
   readonly epic: string | null;
   /** ISO 8601, UTC: when its last step ended; `null` before it is completed. */
   readonly endedAt: string | null;
+  /** An open gate is about it. */
+  readonly waits: boolean;
 }
 
 type Steps = Awaited<ReturnType<Run['steps']>>;
 
 /** The plan of a run; empty before there is one, and in a run of an own graph. */
 function planView(
-  tasks: readonly PipelineRunInfo['tasks'][number][],
+  { tasks, gates }: Pick<PipelineRunInfo, 'tasks' | 'gates'>,
   state: GraphState | null,
   steps: Steps,
 ): readonly PlannedTask[] {
@@ -90,7 +92,8 @@ function planView(
   return tasks.map((task) => {
     const { dependsOn = [], epicId = '' } = records.get(task.taskId) ?? {};
     const endedAt = task.status === 'completed' ? (ends.get(task.taskId) ?? null) : null;
-    return { ...task, dependsOn, epic: epics.get(epicId) ?? null, endedAt };
+    const waits = gates.some((gate) => isAbout(gate, task.taskId));
+    return { ...task, dependsOn, epic: epics.get(epicId) ?? null, endedAt, waits };
   });
 }
 

@@ -1,0 +1,21 @@
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+
+/** What axe finds serious or worse, in both colour schemes: rule, element and what is wrong with it. */
+export async function seriousOn(page: Page): Promise<readonly string[]> {
+  const found = new Set<string>();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.evaluate(axe.source);
+    // The second time, only what colours can change.
+    const rules = colorScheme === 'light' ? {} : { runOnly: ['color-contrast'] };
+    const options = JSON.stringify({ ...rules, resultTypes: ['violations'] });
+    const { violations } = (await page.evaluate(`axe.run(document, ${options})`)) as axe.AxeResults;
+    for (const { id, impact, nodes } of violations) {
+      if (impact !== 'serious' && impact !== 'critical') continue;
+      for (const { html, failureSummary } of nodes)
+        found.add(`${colorScheme} ${id}: ${html} ${failureSummary}`);
+    }
+  }
+  return [...found];
+}
