@@ -99,8 +99,8 @@ describe('pictures', () => {
     ]);
     expect(picture.edges).toEqual([{ from: '__start__', to: 'a', times: 1 }]);
     expect(recordedPicture({ nodes, edges: [], next: [], running: null }).nodes).toHaveLength(4);
-    const waiting = (asks: boolean) =>
-      recordedPicture({ nodes, edges: [], next: ['c', 'd'], running: null, asks }).nodes.flatMap(
+    const waiting = (isAsking: boolean) =>
+      recordedPicture({ nodes, edges: [], next: ['c', 'd'], running: null }, isAsking).nodes.flatMap(
         ({ id, waits }) => (waits === true ? [id] : []),
       );
     expect([waiting(true), waiting(false)]).toEqual([['d'], []]);

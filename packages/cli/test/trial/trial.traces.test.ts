@@ -82,6 +82,6 @@ describe.concurrent('a competent agent with one vice, or in a situation', () => 
       setupMs,
     });
     expect(faultsOf(row), [`asked: ${row.asked}`, ...row.why].join('\n')).toEqual([]);
-    expect(longestSilence()).toBeLessThan(PAUSE);
+    expect(longestSilence()).toBeLessThanOrEqual(2_000);
   });
 });

@@ -189,7 +189,7 @@ export class Collector {
   readonly taken: ReceivedSpan[] = [];
   /** Of the last request with metrics. */
   metrics: readonly ReceivedMetric[] = [];
-  /** Bodies as they came, decompressed. */
+  /** Bodies with spans as they came, decompressed. */
   readonly bodies: Buffer[] = [];
 
   private constructor(answer: () => Answer) {
@@ -215,12 +215,12 @@ export class Collector {
 
   #read(request: IncomingMessage, given: Buffer): readonly ReceivedSpan[] {
     const body = request.headers['content-encoding'] === 'gzip' ? gunzipSync(given) : given;
-    this.bodies.push(body);
     const isJson = request.headers['content-type'] === 'application/json';
     if (request.url === '/v1/metrics') {
       this.metrics = metricsOf(messageIn(body, isJson, Metrics) as MetricsMessage);
       return [];
     }
+    this.bodies.push(body);
     return spansOf(messageIn(body, isJson, Request) as RequestMessage, isJson ? (id) => id : hexOf);
   }
 

@@ -87,21 +87,20 @@ function fateOf(taskId: string, { target, undone }: Fates): 'goes' | 'stays' | '
 /** A graph as its run has recorded it, and the node that works now. */
 export interface RecordedGraph extends Awaited<ReturnType<Run['graph']>> {
   readonly running: string | null;
-  /** A gate is open. */
-  readonly asks?: boolean;
 }
 
 /** No node of a graph has this name: LangGraph keeps it. */
 const START = '__start__';
 
-/** A recorded graph as a picture: what was visited, what is next, and where a person is asked. Pure. */
-export function recordedPicture({
-  nodes,
-  edges,
-  next,
-  running,
-  asks: isAsking = false,
-}: RecordedGraph): Pick<Pictured, 'nodes' | 'edges'> {
+/**
+ * A recorded graph as a picture: what was visited, what is next, and where a person is asked. Pure.
+ *
+ * @param isAsking - A gate of the run is open.
+ */
+export function recordedPicture(
+  { nodes, edges, next, running }: RecordedGraph,
+  isAsking = false,
+): Pick<Pictured, 'nodes' | 'edges'> {
   const isBegun = edges.some(({ from }) => from === null);
   const pictured = nodes.map(({ name, gate, visits }): PicturedNode => {
     const asks = gate === null ? '' : ', has a gate';

@@ -36,7 +36,7 @@ function Recorded({ run }: { readonly run: RunView }) {
         <>
           <GraphPicture
             title="The graph and its executed paths"
-            {...recordedPicture({ ...loaded.view, asks: run.gates.length > 0 })}
+            {...recordedPicture(loaded.view, run.gates.length > 0)}
           />
           <GraphList graph={loaded.view} />
         </>
