@@ -228,10 +228,16 @@ export class PostgresRuns implements Runs, DrivenRuns {
     const at = (await looked.toHold(claim.runId)) ?? unknown(claim.runId);
     const codec = files.codecOf(claim.tenant);
     const parts = { shipper, maxFileBytes, codec, now: this.now, dir: copies.dir() };
+    const file = await HeldFile.checkout(claim, at, parts);
+    try {
+      await rows.begin(claim);
+    } catch (error) {
+      file.close();
+      throw error;
+    }
     return new HeldPostgresRun({
-      ...{ claim, rows, files, words, birth: at.birth },
+      ...{ claim, file, rows, files, words, birth: at.birth },
       keep: (left) => looked.keep(claim.runId, left),
-      file: await HeldFile.checkout(claim, at, parts),
       taken: at.taken,
       onTold: (runId, tell) => this.#onTold(runId, tell),
       onClose: () => this.#held.delete(claim.runId),

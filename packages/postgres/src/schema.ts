@@ -289,6 +289,11 @@ CREATE TABLE $.run_starts (
   bytes bytea NOT NULL
 );
 `,
+  // `begun`: whether the process that has the run counts as having begun it, so that its death counts; `early_deaths`: those that
+  // do not, since the run made progress.
+  `
+ALTER TABLE $.runs ADD COLUMN begun boolean NOT NULL DEFAULT true, ADD COLUMN early_deaths integer NOT NULL DEFAULT 0;
+`,
 ];
 
 /** How many steps this release has. */

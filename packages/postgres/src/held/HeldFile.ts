@@ -180,7 +180,10 @@ export class HeldFile implements CommitBarrier, Sender {
 
   leaving(): Promise<void> | null {
     const arrival = this.#arrival();
-    if (this.#send !== null) this.#soon ??= setTimeout(this.#send, this.#isFirst ? FIRST_SOON_MS : SOON_MS);
+    if (this.#deaths !== null)
+      this.#send?.(); // progress is to arrive before the next death
+    else if (this.#send !== null)
+      this.#soon ??= setTimeout(this.#send, this.#isFirst ? FIRST_SOON_MS : SOON_MS);
     return arrival;
   }
 

@@ -8,7 +8,7 @@ export interface QueuedRun {
   readonly tenant: string;
   /** The highest is driven first. */
   readonly priority: number;
-  /** Processes that died with it in hand, since it made progress: from {@link SUSPECT_DEATHS} on, a worker without other runs drives it. */
+  /** Processes that died after they had begun it, since it made progress: from {@link SUSPECT_DEATHS} on, a worker without other runs drives it. */
   readonly deaths: number;
   /** Of a worker, that its file takes: with more than one, an empty worker claims it. */
   readonly slots: number;
@@ -31,6 +31,9 @@ export const isApart = ({ deaths, slots }: Pick<QueuedRun, 'deaths' | 'slots'>):
 
 /** With so many deaths a run is given up. */
 export const MAX_DEATHS = 5;
+
+/** With so many that died between its claim and its first node, too. */
+export const MAX_EARLY_DEATHS = 20;
 
 /** After a drive that has failed there are so many more; then the run is given up. */
 export const MAX_RETRIES = 8;

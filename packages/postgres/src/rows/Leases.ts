@@ -1,9 +1,10 @@
 import type { ClientBase } from 'pg';
 import type { BossJobs, FetchedJob, TenantCaps } from '../jobs/BossJobs.ts';
-import { MAX_DEATHS, MAX_RETRIES, type QueuedRun, SUSPECT_DEATHS } from '../jobs/Jobs.ts';
+import { MAX_DEATHS, MAX_EARLY_DEATHS, MAX_RETRIES, type QueuedRun, SUSPECT_DEATHS } from '../jobs/Jobs.ts';
 import { requireTenant } from '../options.ts';
 import { DEAD_AFTER_MS, isDeadSql } from '../server/Owner.ts';
 import type { Tables } from '../server/Tables.ts';
+import { DIED, DIED_EARLY } from './deaths.ts';
 import { sqlText } from './RunRows.ts';
 
 /** A run that was given up: it rests until an operator redrives it. */
@@ -36,6 +37,10 @@ interface FreedRow {
   readonly job_id: string | null;
 }
 
+interface EarlyDeaths {
+  readonly early_deaths: number;
+}
+
 const queuedRun = ({ run_id, queue, tenant, priority, deaths, slots }: FreedRow): QueuedRun => ({
   runId: run_id,
   ...{ queue, tenant, priority, deaths, slots },
@@ -47,6 +52,11 @@ const FREED = 'r.run_id, r.queue, r.tenant, r.priority, r.deaths, r.slots';
 const KNOWN_AFTER_MS = DEAD_AFTER_MS;
 
 const GIVEN_UP = `${MAX_DEATHS} processes died or froze while executing this run, without any progress: its next action ends the process or needs more memory than available`;
+
+const GIVEN_UP_EARLY = `${MAX_EARLY_DEATHS} processes died or froze before they began to execute this run: loading it ends the process or needs more memory than available`;
+
+const givenUp = ({ early_deaths }: EarlyDeaths): string =>
+  early_deaths >= MAX_EARLY_DEATHS ? GIVEN_UP_EARLY : GIVEN_UP;
 
 /** At once, runs. */
 const BATCH = 200;
@@ -76,7 +86,7 @@ export class Leases {
     return this.#tables.transaction(async (client) => {
       const dead = await client.query(`DELETE FROM ${this.#schema}.workers w WHERE ${isDeadSql('w')}`);
       const orphaned = `NOT EXISTS (SELECT FROM ${this.#schema}.workers w WHERE w.worker_id = r.owner)`;
-      const rows = await this.#free(client, orphaned, { deaths: 1 });
+      const rows = await this.#free(client, orphaned, { died: true });
       if ((dead.rowCount ?? 0) > 0) await this.#giveBack(client);
       return rows.length;
     });
@@ -113,24 +123,24 @@ export class Leases {
   async #free(
     client: ClientBase,
     which: string,
-    { deaths = 0, values = [] }: { readonly deaths?: number; readonly values?: readonly unknown[] } = {},
+    { died = false, values = [] }: { readonly died?: boolean; readonly values?: readonly unknown[] } = {},
   ): Promise<readonly FreedRow[]> {
     const schema = this.#schema;
-    const { rows } = await client.query<FreedRow>(
+    const { rows } = await client.query<FreedRow & EarlyDeaths>(
       `WITH theirs AS (
   SELECT r.run_id, r.job_id FROM ${schema}.runs r WHERE r.owner IS NOT NULL AND ${which}
   ORDER BY r.run_id LIMIT ${BATCH} FOR UPDATE SKIP LOCKED
 )
-UPDATE ${schema}.runs r SET owner = NULL, lease = NULL, job_id = NULL, epoch = r.epoch + 1, deaths = r.deaths + ${deaths},
-  updated_at = now()
-FROM theirs WHERE r.run_id = theirs.run_id RETURNING ${FREED}, theirs.job_id`,
+UPDATE ${schema}.runs r SET owner = NULL, lease = NULL, job_id = NULL, epoch = r.epoch + 1,
+  ${died ? `deaths = ${DIED}, early_deaths = ${DIED_EARLY}, ` : ''}updated_at = now()
+FROM theirs WHERE r.run_id = theirs.run_id RETURNING ${FREED}, r.early_deaths, theirs.job_id`,
       [...values],
     );
     await this.#recount(client, rows);
     for (const row of rows) {
       if (row.job_id !== null) await this.#jobs.complete(client, queuedRun(row), row.job_id);
       if (row.deaths < MAX_DEATHS) await this.#jobs.wake(client, queuedRun(row));
-      else if (deaths > 0 && row.deaths === MAX_DEATHS) await this.#bury(client, row.run_id, GIVEN_UP);
+      else if (died && row.deaths === MAX_DEATHS) await this.#bury(client, row.run_id, givenUp(row));
     }
     return rows;
   }
@@ -253,7 +263,7 @@ FROM theirs WHERE r.run_id = theirs.run_id RETURNING ${FREED}, theirs.job_id`,
   ORDER BY run_id FOR UPDATE
 )
 UPDATE ${this.#schema}.runs r SET status = 'running', reason = NULL, given_up = NULL, ended_at = NULL, failures = 0,
-  deaths = least(deaths, ${SUSPECT_DEATHS}), updated_at = now()
+  deaths = least(deaths, ${SUSPECT_DEATHS}), early_deaths = 0, updated_at = now()
 FROM letters WHERE r.run_id = letters.run_id RETURNING ${FREED}, r.job_id`,
         [ids],
       );

@@ -9,6 +9,7 @@ import { type Jobs, MAX_DEATHS, type QueuedRun, queueName, SUSPECT_DEATHS, slots
 import { isDeadSql, toldChannel } from '../server/Owner.ts';
 import type { ServerClock } from '../server/ServerClock.ts';
 import type { Statement, Tables } from '../server/Tables.ts';
+import { DIED, DIED_EARLY } from './deaths.ts';
 import { GraphQueues } from './GraphQueues.ts';
 import { gateRows, gatesSql } from './gateRows.ts';
 import { insertLabelsSql, labelsJson } from './labelRows.ts';
@@ -97,7 +98,7 @@ export class RunRows {
   readonly #clock: Pick<ServerClock, 'now'>;
   readonly #graphs: GraphQueues;
   readonly #sql: Readonly<
-    Record<'create' | 'claim' | 'tell' | 'settle' | 'remove' | 'free' | 'signals', Statement>
+    Record<'create' | 'claim' | 'begin' | 'tell' | 'settle' | 'remove' | 'free' | 'signals', Statement>
   >;
 
   constructor(
@@ -114,6 +115,7 @@ export class RunRows {
     this.#sql = {
       create: tables.statement('create', createSql(schema)),
       claim: tables.statement('claim', claimSql(schema)),
+      begin: tables.statement('begin', beginSql(schema)),
       tell: tables.statement('tell', tellSql(schema)),
       settle: tables.statement('settle', settleSql(schema)),
       remove: tables.statement('remove', removeSql(schema)),
@@ -187,6 +189,14 @@ export class RunRows {
     if (row === undefined) return 'unknown';
     const { not, epoch, told_seconds: toldSeconds, due_by: dueBy, ...run } = row;
     return not ?? { runId, lease, epoch: Number(epoch), toldSeconds, dueBy, ...run };
+  }
+
+  /**
+   * Says that a run is begun that processes have died with: a death counts from here on. A first one counts without it, as those
+   * runs say nothing more than they have to.
+   */
+  async begin({ runId, lease, deaths }: RunClaim): Promise<void> {
+    if (deaths > 0) await this.#tables.query(this.#sql.begin, [runId, lease]);
   }
 
   /** What a run was told after `seq`, oldest first, and the number of the last. */
@@ -346,7 +356,9 @@ WITH run AS (
     WHEN $4::uuid IS NOT NULL AND (died >= ${MAX_DEATHS} OR given_up IS NOT NULL) THEN 'given up'
   END AS refused
   FROM (
-    SELECT *, deaths + CASE WHEN owner <> $2 THEN 1 ELSE 0 END AS died FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE
+    SELECT *, CASE WHEN owner <> $2 THEN ${DIED} ELSE deaths END AS died,
+      CASE WHEN owner <> $2 THEN ${DIED_EARLY} ELSE early_deaths END AS died_early
+    FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE
   ) found
 ), room AS (
   UPDATE ${schema}.tenants t SET running = t.running + 1 FROM run
@@ -355,7 +367,7 @@ WITH run AS (
   RETURNING t.tenant
 ), claimed AS (
   UPDATE ${schema}.runs r SET epoch = r.epoch + 1, owner = $2, lease = $3::uuid, job_id = $4::uuid,
-    deaths = run.died, schema_version = $5, claimed_at = now(), updated_at = now()
+    deaths = run.died, early_deaths = run.died_early, begun = (run.died = 0), schema_version = $5, claimed_at = now(), updated_at = now()
   FROM run WHERE r.run_id = run.run_id AND run.refused IS NULL
     AND (run.owner IS NOT NULL OR EXISTS (SELECT 1 FROM room)
       OR NOT EXISTS (SELECT 1 FROM ${schema}.tenants t WHERE t.tenant = run.tenant))
@@ -366,6 +378,9 @@ SELECT CASE WHEN refused IS NOT NULL THEN refused WHEN claimed.epoch IS NULL THE
   (SELECT extract(epoch FROM now() - min(s.created_at))::float8 FROM ${schema}.signals s
     WHERE s.run_id = run.run_id AND s.seq > run.handled_seq) AS told_seconds
 FROM run LEFT JOIN claimed ON true`;
+
+const beginSql = (schema: string): string =>
+  `UPDATE ${schema}.runs SET begun = true WHERE run_id = $1 AND lease = $2::uuid`;
 
 const tellSql = (schema: string): string => `
 WITH told AS (

@@ -232,7 +232,9 @@ WITH sent AS (
   SELECT * FROM unnest($1::text[], $2::uuid[], $3::bigint[], $4::boolean[], $5::boolean[], $6::int[], $7::int[])
     AS s (run_id, lease, seq, has_gates, is_progress, start, length)
 ), held AS (
-  UPDATE ${schema}.runs r SET head_seq = s.seq, deaths = CASE WHEN s.is_progress THEN 0 ELSE r.deaths END FROM sent s
+  UPDATE ${schema}.runs r SET head_seq = s.seq,
+    deaths = CASE WHEN s.is_progress THEN 0 ELSE r.deaths END,
+    early_deaths = CASE WHEN s.is_progress THEN 0 ELSE r.early_deaths END FROM sent s
   WHERE r.run_id = s.run_id AND r.lease = s.lease AND r.head_seq = s.seq - 1
   RETURNING r.run_id, r.tenant, s.has_gates
 ), there AS (
