@@ -4,7 +4,7 @@ import { query } from '../support/query.ts';
 import type { PostgresServer } from '../support/startPostgres.ts';
 import type { Fleet } from './Fleet.ts';
 import { entriesOf, note } from './ledger.ts';
-import type { LifeApp } from './life.ts';
+import { isPossible, type LifeApp } from './life.ts';
 import { answerAll } from './lifeWorker.ts';
 
 export interface ChaosOptions {
@@ -43,6 +43,8 @@ export class Chaos {
   restarts = 0;
   /** Times that PostgreSQL took no changes. */
   readOnly = 0;
+  /** States that were read of runs that nobody can have. */
+  readonly impossible: string[] = [];
   readonly #options: ChaosOptions & { readonly open: number };
   readonly #parts: ChaosParts;
   readonly #freezing = new Set<Promise<void>>();
@@ -94,6 +96,15 @@ export class Chaos {
     return (await this.#parts.app.list({ status, limit: 100 })).runs;
   }
 
+  /** Reads a run that has just been driven, or is. */
+  async #look(): Promise<void> {
+    const open = await this.#open();
+    const run = open[Math.floor(Math.random() * open.length)];
+    if (run === undefined) return;
+    const calls = (await this.#parts.app.result(run.id)).values?.calls ?? [];
+    if (!isPossible(calls)) this.impossible.push(`${run.id} was read with ${calls.join(', ')}`);
+  }
+
   #hasEnded = async (): Promise<boolean> => (await this.#open()).length === 0;
 
   async #strike(): Promise<void> {
@@ -107,7 +118,7 @@ export class Chaos {
     await fleet.kill(aims ? await this.#caller() : this.#victim());
     this.kills = kill;
     const readOnly = kill % readOnlyEvery === 0 ? this.#takeNoChanges() : undefined;
-    await Promise.all([fleet.add(), this.#fill(), readOnly]);
+    await Promise.all([fleet.add(), this.#fill(), this.#look(), readOnly]);
     onProgress?.(kill);
   }
 

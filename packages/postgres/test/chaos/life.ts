@@ -22,6 +22,21 @@ export const CALLS: readonly string[] = [
   'last',
 ];
 
+/** What a state with a call has, too: nodes end one after the other, and both sides at once. */
+const BEFORE: Readonly<Record<string, readonly string[]>> = {
+  last: ['asked'],
+  asked: ['leaf'],
+  leaf: ['rested'],
+  rested: ['left 1', 'left 2', 'right 1', 'right 2'],
+};
+
+/** Whether a life can have a state with these, `name=nonce` each: none is missing that came before, none is there twice. */
+export function isPossible(calls: readonly string[]): boolean {
+  const names = calls.map((call) => call.slice(0, call.indexOf('=')));
+  const has = new Set(names);
+  return has.size === names.length && names.every((name) => (BEFORE[name] ?? []).every((each) => has.has(each)));
+}
+
 /** Both sides work at the same time, all else after them. */
 export const branchOf = (name: string): string => /^(?:left|right)/.exec(name)?.[0] ?? 'main';
 

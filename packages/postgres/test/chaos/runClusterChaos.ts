@@ -64,7 +64,7 @@ export async function runClusterChaos(options: ClusterChaosOptions): Promise<Clu
     const stuck = await chaos.run();
     const { ended, violations } = await damagesOf(runs, app, chaos.ids);
     const verdict = judge(entriesOf(ledger), ended, { names: CALLS, branchOf });
-    const all = [...stuck, ...verdict.violations, ...violations];
+    const all = [...stuck, ...chaos.impossible, ...verdict.violations, ...violations];
     const { freezes, restarts, readOnly } = chaos;
     return {
       ...{ ...verdict, kills: chaos.kills, freezes, restarts, readOnly, pooled: pooler.transactions },
