@@ -79,7 +79,7 @@ async function driveOne(dir: string): Promise<void> {
 function askEveryTable(db: Database): void {
   const store = new EngineStore(db, { events: new EventBus() });
   const { manager: _, failureGate: __, budgets: ___, db: ____, ...tables } = store;
-  new CountedDeaths(db, 1);
+  new CountedDeaths(db, 1, Date.now());
   const pruner = new CheckpointPruner(db, store.checkpoints);
   const others = [pruner, new StoreItems(db), new StreamStore(db), new GitPackStore(db)];
   const { threadId } = store.threads.create(aThread()).thread;

@@ -126,7 +126,7 @@ export class HeldFile implements CommitBarrier, Sender {
       throw error;
     }
     this.#questions = new OpenQuestions(this.db);
-    const deaths = new CountedDeaths(this.db, claim.deaths);
+    const deaths = new CountedDeaths(this.db, claim.deaths, parts.now());
     this.#deaths = claim.deaths > 0 ? deaths : null;
     this.shared =
       this.#deaths === null

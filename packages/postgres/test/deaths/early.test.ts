@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { workApp } from '../chaos/workApp.ts';
 import { type Cluster, startCluster } from '../support/startCluster.ts';
 
@@ -42,6 +42,28 @@ async function reap(): Promise<void> {
   const { leases } = await cluster.runs().driving();
   while ((await leases.reap()) === 0) await sleep(10);
 }
+
+test('a worker whose clock is wrong counts no death of its own', async () => {
+  const [first, second] = [cluster.runs(), cluster.runs()];
+  const stuck = workApp(first, () => new Promise(() => undefined));
+  await stuck.start('skewed', { run: 'skewed' });
+  void stuck.run('skewed').catch(() => undefined);
+  const arrived = `SELECT 1 FROM devs.runs WHERE run_id = 'skewed' AND head_seq > 0`;
+  while ((await cluster.sql(arrived)).length === 0) await sleep(10);
+  await first.owner.close();
+  await reap();
+  await cluster.sql(`UPDATE devs.runs SET deaths = 4 WHERE run_id = 'skewed'`);
+  const now = Date.now.bind(Date);
+  const skewed = vi.spyOn(Date, 'now').mockImplementation(() => now() + 20 * 60_000);
+  try {
+    const app = workApp(second, () => Promise.resolve());
+    expect(await app.run('skewed', undefined, { throwOnFailure: false })).toMatchObject({
+      status: 'completed',
+    });
+  } finally {
+    skewed.mockRestore();
+  }
+});
 
 test('who dies between the claim of a run and its first node is no reason to give it up, unless many do', async () => {
   const starter = workApp(cluster.runs(), () => Promise.reject(new Error('This process drives nothing.')));

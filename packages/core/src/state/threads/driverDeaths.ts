@@ -4,10 +4,11 @@ import { openCopy } from '../../db/createDatabase.ts';
 import { prepare } from '../../db/prepare.ts';
 import { immediateTransaction } from '../commits/immediateTransaction.ts';
 import { NOBODY } from './hostIdentity.ts';
+import { RECOVERY_SPAN_MS } from './ThreadStore.ts';
 
 // Of who counts them elsewhere: for the span of a recovery `begin` counts none beside.
 const COUNT_DEATHS = `
-  UPDATE threads SET recoveries = @deaths, worked_epoch = NULL, recovery_counted_at = @now
+  UPDATE threads SET recoveries = @deaths, worked_epoch = NULL, recovery_counted_at = @countedAt
   WHERE @deaths > 0 OR recoveries > 0`;
 
 /**
@@ -17,9 +18,13 @@ const COUNT_DEATHS = `
 export class CountedDeaths {
   readonly #hasRecovered: Statement<[], number>;
 
-  /** @param db - An open, migrated state file, that nobody drives yet. Nothing is written where there is nothing to count. */
-  constructor(db: Database, deaths: number, now = Date.now()) {
-    prepare<[object]>(db, COUNT_DEATHS).run({ deaths, now });
+  /**
+   * @param db - An open, migrated state file, that nobody drives yet. Nothing is written where there is nothing to count.
+   * @param now - The clock that the file is driven by, ms since the Unix epoch.
+   */
+  constructor(db: Database, deaths: number, now: number) {
+    // In the middle of the span: the clock may be set a little, back as well as forward, before `begin` looks at it.
+    prepare<[object]>(db, COUNT_DEATHS).run({ deaths, countedAt: now - RECOVERY_SPAN_MS / 2 });
     this.#hasRecovered = prepare<[], number>(
       db,
       'SELECT 1 FROM threads WHERE recoveries = 0 LIMIT 1',
