@@ -1,4 +1,5 @@
 // A process as the command line uses it: its streams, its input, the signals that stop it, and its exit code.
+import { execFileSync } from 'node:child_process';
 import { EXIT, type ExitCode } from './exitCodes.ts';
 import { main } from './main.ts';
 import type { Io } from './terminal/Io.ts';
@@ -6,6 +7,7 @@ import type { Io } from './terminal/Io.ts';
 /** Runs the command line of a process. */
 export async function runProcess(process: NodeJS.Process): Promise<ExitCode> {
   const io = processIo(process);
+  if (process.env['npm_command'] === 'exec') whenNpxEnds(process.ppid, () => process.emit('SIGTERM'));
   const exitCode = await main(process.argv.slice(2), io);
   return io.abort.aborted ? EXIT.interrupted : exitCode;
 }
@@ -68,6 +70,46 @@ function readsOf(stdin: Source): AsyncIterator<Uint8Array> {
       return { done: true, value: undefined };
     },
   };
+}
+
+/** Between two looks at whether npx is there, ms. */
+const NPX_MS = 1_000;
+
+/**
+ * Calls back when the npx that has started this process is gone: it ends at SIGTERM and passes it on to nobody.
+ *
+ * @param parent - npx, or the shell that it has started.
+ */
+export function whenNpxEnds(parent: number, ended: () => void): void {
+  const npx = [parent, parentOf(parent)].find(isNpx);
+  if (npx === undefined) return;
+  const looking = setInterval(() => {
+    if (isAlive(npx)) return;
+    clearInterval(looking);
+    ended();
+  }, NPX_MS);
+  looking.unref();
+}
+
+const isNpx = (pid: number): boolean => /(?:^|[\s/])np[mx]\b/.test(ofProcess(pid, 'command'));
+
+const parentOf = (pid: number): number => Number(ofProcess(pid, 'ppid'));
+
+/** What `ps` says; nothing where there is none, or no such process. */
+function ofProcess(pid: number, column: 'command' | 'ppid'): string {
+  try {
+    return execFileSync('ps', ['-o', `${column}=`, '-p', String(pid)], { encoding: 'utf8', stdio: 'pipe' });
+  } catch {
+    return '';
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }
 
 type SignalSource = Pick<NodeJS.Process, 'on' | 'exit'>;
