@@ -76,7 +76,7 @@ function readsOf(stdin: Source): AsyncIterator<Uint8Array> {
 const NPX_MS = 1_000;
 
 /**
- * Calls back when the npx that has started this process is gone: it ends at SIGTERM and passes it on to nobody.
+ * Calls back when the npx that has started this process is gone: at SIGTERM it ends without passing that on.
  *
  * @param parent - npx, or the shell that it has started.
  */
@@ -95,7 +95,7 @@ const isNpx = (pid: number): boolean => /(?:^|[\s/])np[mx]\b/.test(ofProcess(pid
 
 const parentOf = (pid: number): number => Number(ofProcess(pid, 'ppid'));
 
-/** What `ps` says; nothing where there is none, or no such process. */
+/** A column of `ps`; empty if the process has ended, or the machine lacks `ps`. */
 function ofProcess(pid: number, column: 'command' | 'ppid'): string {
   try {
     return execFileSync('ps', ['-o', `${column}=`, '-p', String(pid)], { encoding: 'utf8', stdio: 'pipe' });
