@@ -22,7 +22,7 @@ export class Collector {
   metrics: readonly ReceivedMetric[] = [];
   /** Bodies with spans as they came, decompressed. */
   readonly bodies: Buffer[] = [];
-  /** Headers of the last request, or its metadata. */
+  /** Headers of the last request, or its metadata; that of the request to answer, while it is. */
   headers: Readonly<Record<string, unknown>> = {};
 
   private constructor(answer: () => Answer) {
@@ -47,6 +47,7 @@ export class Collector {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
+        this.headers = request.headers;
         const answer = this.#answer();
         const isJson = request.headers['content-type'] === 'application/json';
         const isTaken = answer === 'partial' || (answer !== 'silent' && answer < 300);
@@ -55,7 +56,6 @@ export class Collector {
           isJson,
           isTaken,
         });
-        this.headers = request.headers;
         if (answer === 'silent') return;
         const type = isJson ? 'application/json' : 'application/x-protobuf';
         response
@@ -74,10 +74,10 @@ export class Collector {
   }
 
   #answerGrpc({ path, body, metadata, reply, refuse }: GrpcCall): void {
+    this.headers = metadata;
     const answer = this.#answer();
     const isTaken = answer === 'partial' || (answer !== 'silent' && answer < 300);
     this.#receive(body, { ofMetrics: isOfMetrics(path), isJson: false, isTaken });
-    this.headers = metadata;
     if (answer === 'silent') return;
     if (isTaken) reply(answerBody(answer === 'partial', false));
     else refuse(`the collector answered ${answer}`);
