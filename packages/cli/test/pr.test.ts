@@ -1,12 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { pullRequestPlace, pushPlace, standingOf } from '../src/github/pullRequest.ts';
 import { callMain } from './support/callMain.ts';
 import { FakeGitHub } from './support/FakeGitHub.ts';
 import { RUN_SUM } from './support/fixtures.ts';
+import { GitServer } from './support/GitServer.ts';
 import { startBin } from './support/startBin.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'devs-pr-'));
@@ -203,5 +204,68 @@ describe('devs pr', () => {
     expect(await standingOf(place, { branch: BRANCH, commit: 'c' }, session)).toMatchObject({ is: 'open' });
     const own = await pullRequestPlace(push, BRANCH, { repo: 'mona/app', base: 'next' }, session);
     expect(own).toMatchObject({ repository: 'mona/app', base: 'next', head: BRANCH });
+  });
+});
+
+describe('devs pr over HTTPS', () => {
+  const TOKEN = 'gho_9fKq2LmZx7Rw4TbVn8YcPd3HsJ6aEu5gW1iQ';
+
+  /** Every file below a folder, in one text. */
+  const textOf = (folder: string): string =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
+      .join('\n');
+
+  /** A bare repository behind a server that wants the token. */
+  async function overHttps(): Promise<GitServer> {
+    const place = join(dir, '..');
+    mkdirSync(join(place, 'https', 'acme'), { recursive: true });
+    mkdirSync(join(place, 'certificate'));
+    remote = join(place, 'https', 'acme', 'app.git');
+    git(place, 'init', '-q', '--bare', remote);
+    const server = await GitServer.start(join(place, 'certificate'), join(place, 'https'), TOKEN);
+    onTestFinished(() => server.stop());
+    git(dir, 'remote', 'set-url', 'origin', `${server.url}/acme/app.git`);
+    return server;
+  }
+
+  const push = (server: GitServer) =>
+    startBin(dir, ['pr', 'sum', '--json'], { ...github.env, GIT_SSL_CAINFO: server.ca }).ended;
+
+  test('pushes with the login of gh, which is nowhere afterwards', async () => {
+    const server = await overHttps();
+    github.loggedInWith(TOKEN);
+    github.recordGit();
+    const { exitCode, stdout, stderr } = await push(server);
+    expect(exitCode, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      repository: 'localhost/acme/app',
+      pullRequest: { state: 'opened' },
+    });
+    expect(git(remote, 'rev-parse', BRANCH).trim()).toBe(tip());
+    expect(verbs()).toContain('auth git-credential');
+    expect(server.authorizations.at(-1)).toMatch(/^Basic /);
+    const log = await callMain(dir, ['log', 'sum', '--json']);
+    const commands = JSON.stringify([github.calls, github.gitCalls]);
+    expect(commands).toMatch(/"push",.*https:\/\/localhost:/);
+    const said = [stdout, stderr, log.stdout, commands, github.stdin('pr-create'), textOf(dir)];
+    for (const secret of [TOKEN, Buffer.from(`x-access-token:${TOKEN}`).toString('base64')])
+      expect(said.filter((text) => text.includes(secret))).toEqual([]);
+  });
+
+  test.each([
+    ['that the server refuses', () => github.loggedInWith('gho_anotherToken')],
+    ['for another host alone', () => github.fails('auth', 'not logged in to localhost')],
+  ])('with a login %s pushes nothing and says what helps', async (_what, arrange) => {
+    const server = await overHttps();
+    arrange();
+    const { exitCode, stdout, stderr } = await push(server);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: { code: 'GITHUB_FAILED', remedy: expect.stringContaining('gh auth login --hostname localhost') },
+    });
+    expect(stderr).not.toContain('gho_anotherToken');
+    expect([pushed(), changes()]).toEqual(['', []]);
   });
 });

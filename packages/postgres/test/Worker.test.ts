@@ -294,7 +294,8 @@ describe('a run that cannot be driven', () => {
     while ((await leases.deadLetters()).length === 0) await sleep(20);
     const letters = await leases.deadLetters();
     expect(letters).toMatchObject([{ threadId: id, attempts: 9, error: 'Error: the disk is full' }]);
-    const { deadLetters, runs: byStatus } = await view.numbers();
+    const { deadLetters } = await view.deadNumbers();
+    const { runs: byStatus } = await view.numbers();
     const given = byStatus.filter(({ status }) => status === 'dead_letter');
     expect([deadLetters, given.map((each) => each.runs)]).toEqual([1, [1]]);
     expect(await runs.get(id)).toMatchObject({ status: 'dead_letter', reason: 'Error: the disk is full' });

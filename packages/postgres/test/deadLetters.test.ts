@@ -40,7 +40,7 @@ test('a run that was given up is a dead letter wherever it is asked for, and is 
   expect(await app.get('letter')).toMatchObject(dead);
   expect(await app.result('letter', { wait: true })).toMatchObject(dead);
   expect((await admin.queue()).deadLetters).toMatchObject([{ threadId: 'letter', error: WHY, attempts: 9 }]);
-  expect((await (await runs.driving()).view.numbers()).deadLetters).toBe(1);
+  expect((await (await runs.driving()).view.deadNumbers()).deadLetters).toBe(1);
   // Who drives by hand does not, whatever the run's file has of it.
   expect(await app.run('letter', undefined, { throwOnFailure: false })).toMatchObject(dead);
   expect(worked).toEqual([]);

@@ -127,6 +127,7 @@ describe('a page of gates reads little', () => {
 describe('what looks every second reads little', () => {
   test('metrics, queues, tenants, workers', async () => {
     const { runs, gates } = await readsLittle(() => parts.view.numbers());
+    expect((await readsLittle(() => parts.view.deadNumbers())).deadLetters).toBe(0);
     const ofStatus = (wanted: string): number =>
       runs.filter(({ status }) => status === wanted).reduce((sum, each) => sum + each.runs, 0);
     expect(ofStatus('completed')).toBe(ENDED - ENDED / 1000);

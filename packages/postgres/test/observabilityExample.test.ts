@@ -49,8 +49,9 @@ describe('the example of observability', () => {
       meters: new WorkerMeters(),
       queues: [{ queue: 'runs.posts.abc', ...line }],
       tenants: [],
+      dead: { deadLetters: 1, deadRows: 0 },
       numbers: {
-        ...{ deadLetters: 1, deadRows: 0, runs: [{ tenant: 'acme', status: 'waiting', runs: 1 }] },
+        runs: [{ tenant: 'acme', status: 'waiting', runs: 1 }],
         gates: [{ tenant: 'acme', open: 1, oldestSeconds: 5 }],
       },
     } as unknown as Parameters<typeof metricsText>[0]);

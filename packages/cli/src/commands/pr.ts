@@ -75,7 +75,9 @@ async function pr(id: string, flags: PrFlags, session: Session): Promise<ExitCod
   const standing = await standingOf(place, asked, session);
   if (standing.is === 'merged') return tell(asked, standing.request, 'merged', session);
   if (flags.dryRun) return printPlan(asked, standing, session);
-  const pushed = await workspace.push(id, { commit, url: push.url, ...answering(push, session) });
+  const pushed = await workspace
+    .push(id, { commit, url: push.url, ...answering(push, session) })
+    .catch((error: unknown) => Promise.reject(loginRefused(push, error) ?? error));
   if (pushed.held !== null) throw branchHeld(asked);
   return openOrUpdate(asked, standing, session);
 }
@@ -104,9 +106,11 @@ const reviewedRun = (id: string, commit: string, session: Session): Promise<Revi
     };
   });
 
+const isHttps = ({ url }: PushPlace): boolean => /^https:/i.test(url);
+
 /** Over HTTPS the push uses the login of `gh`, which is in its folder or in the environment. */
-function answering({ url }: PushPlace, { io }: Session) {
-  if (!/^https:/i.test(url)) return {};
+function answering(push: PushPlace, { io }: Session) {
+  if (!isHttps(push)) return {};
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(io.env)) {
     if (value !== undefined && /^(?:GH_|GITHUB_(?:ENTERPRISE_)?TOKEN$|XDG_CONFIG_HOME$)/.test(name))
@@ -188,6 +192,18 @@ const runElsewhere = (id: string): DevsError =>
 
 const nothingToPush = (id: string, { devs }: Session): DevsError =>
   usageError(`Run "${id}" has no commits.`, `Let it go on until a task is done: ${devs('resume', id)}`);
+
+/** `null` for another error than that of git without a login that counts there. */
+function loginRefused(push: PushPlace, error: unknown): DevsError | null {
+  if (!isHttps(push) || !isDevsError(error, 'WORKSPACE_FAILED')) return null;
+  if (!/Authentication failed|terminal prompts disabled|returned error: 403/.test(error.message)) return null;
+  const { hostname } = new URL(push.url);
+  return githubFailed(
+    `The login of gh does not let git push to ${hostname}: ${error.message}`,
+    `Run gh auth login --hostname ${hostname} as a user with the right to push, then run the command again. Nothing was pushed.`,
+    error,
+  );
+}
 
 const branchHeld = ({ branch, push }: AskedRequest): DevsError =>
   githubFailed(

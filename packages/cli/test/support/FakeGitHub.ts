@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { env } from 'node:process';
@@ -52,6 +53,11 @@ export class FakeGitHub {
     writeFileSync(join(this.#answers, `${verb}.json`), JSON.stringify(document));
   }
 
+  /** What `gh auth git-credential` gives to git. */
+  loggedInWith(token: string): void {
+    writeFileSync(join(this.#answers, 'auth.json'), `username=x-access-token\npassword=${token}\n`);
+  }
+
   /** These pull requests are listed once somebody called a verb. */
   listsAfter(verb: string, requests: readonly object[]): void {
     writeFileSync(join(this.#answers, `${verb}.then`), JSON.stringify(requests));
@@ -67,9 +73,24 @@ export class FakeGitHub {
     writeFileSync(join(this.#answers, `kills-${verb}`), '');
   }
 
+  /** Also records the arguments of `git`, as `gitCalls`. */
+  recordGit(): void {
+    const [git = ''] = execFileSync('/bin/sh', ['-c', 'command -v git'], { encoding: 'utf8' }).split('\n');
+    const record = `{ printf '%s\\037' "$@"; printf '\\n'; } >> "$(dirname "$0")/../answers/git-calls"`;
+    writeFileSync(join(this.#bin, 'git'), `#!/bin/sh\n${record}\nexec ${git} "$@"\n`, { mode: 0o755 });
+  }
+
   /** Arguments of every call, oldest first. */
   get calls(): readonly (readonly string[])[] {
-    const file = join(this.#answers, 'calls');
+    return this.#recorded('calls');
+  }
+
+  get gitCalls(): readonly (readonly string[])[] {
+    return this.#recorded('git-calls');
+  }
+
+  #recorded(name: string): readonly (readonly string[])[] {
+    const file = join(this.#answers, name);
     if (!existsSync(file)) return [];
     return readFileSync(file, 'utf8')
       .split('\n')

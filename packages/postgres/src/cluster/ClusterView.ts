@@ -32,8 +32,11 @@ export interface WorkerLine {
   readonly seenAt: Date;
 }
 
-/** What of the cluster is in one number each. */
-export interface ClusterNumbers extends Awaited<ReturnType<Runs['numbers']>> {
+/** Counts of runs and gates. */
+export type RunNumbers = Awaited<ReturnType<Runs['numbers']>>;
+
+/** What of the cluster is dead. */
+export interface DeadNumbers {
   readonly deadLetters: number;
   /** Changes that were deleted, and whose room is not free yet. */
   readonly deadRows: number;
@@ -145,7 +148,7 @@ FROM ${this.#schema}.workers w ORDER BY started_at, worker_id`,
   }
 
   /** Counts open runs by their index, and reads the kept counts of ended ones. */
-  async numbers(): Promise<ClusterNumbers> {
+  async numbers(): Promise<RunNumbers> {
     const schema = this.#schema;
     const runs = await this.#tables.query<ClusterRow>(
       `
@@ -160,11 +163,6 @@ ORDER BY tenant, status`,
        FROM ${schema}.gates WHERE status = 'open' GROUP BY tenant ORDER BY tenant`,
       [],
     );
-    const [others = {}] = await this.#tables.query<ClusterRow>(
-      `SELECT (SELECT count(*) FROM ${schema}.runs WHERE given_up IS NOT NULL) AS dead,
-         (SELECT n_dead_tup FROM pg_stat_user_tables WHERE relid = $1::regclass) AS dead_rows`,
-      [`${schema}.run_changes`],
-    );
     return {
       runs: runs.map(({ tenant, status, n }) => ({
         tenant: String(tenant),
@@ -176,9 +174,16 @@ ORDER BY tenant, status`,
         open: Number(n),
         oldestSeconds: Math.max(0, Number(oldest ?? 0)),
       })),
-      deadLetters: Number(others['dead']),
-      deadRows: Number(others['dead_rows'] ?? 0),
     };
+  }
+
+  async deadNumbers(): Promise<DeadNumbers> {
+    const [row = {}] = await this.#tables.query<ClusterRow>(
+      `SELECT (SELECT count(*) FROM ${this.#schema}.runs WHERE given_up IS NOT NULL) AS dead,
+         (SELECT n_dead_tup FROM pg_stat_user_tables WHERE relid = $1::regclass) AS dead_rows`,
+      [`${this.#schema}.run_changes`],
+    );
+    return { deadLetters: Number(row['dead']), deadRows: Number(row['dead_rows'] ?? 0) };
   }
 
   /** Every tenant that has a run that has not ended, or a cap; by name. @param tenant - That one alone; `null` for all. */

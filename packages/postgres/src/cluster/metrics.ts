@@ -1,5 +1,5 @@
 // Metrics of a worker: its counters, and the text of `/metrics`.
-import type { ClusterNumbers, QueueLine, TenantLine } from './ClusterView.ts';
+import type { DeadNumbers, QueueLine, RunNumbers, TenantLine } from './ClusterView.ts';
 
 /** What a worker counts since it started. */
 const COUNTED = [
@@ -89,7 +89,8 @@ interface MeasuredWorker {
   /** Names of its queues: a graph in a shape each. */
   readonly graphs: readonly string[];
   readonly meters: WorkerMeters;
-  readonly numbers: ClusterNumbers;
+  readonly numbers: RunNumbers;
+  readonly dead: DeadNumbers;
   readonly queues: readonly QueueLine[];
   readonly tenants: readonly TenantLine[];
 }
@@ -127,7 +128,7 @@ const ofTenant =
 
 /** Includes tenants with 0 open gates; an empty cluster has the tenant `default`. */
 const byTenant =
-  (value: (gates: ClusterNumbers['gates'][number] | undefined) => number): Metric['values'] =>
+  (value: (gates: RunNumbers['gates'][number] | undefined) => number): Metric['values'] =>
   ({ numbers }) => {
     const tenants = new Set([...numbers.runs, ...numbers.gates].map(({ tenant }) => tenant));
     return [...(tenants.size === 0 ? ['default'] : tenants)].map((tenant) => [
@@ -299,12 +300,12 @@ export const METRICS: readonly Metric[] = [
   gauge(
     'devs_dead_letters',
     'Dead letters: runs that were given up.',
-    one(({ numbers }) => numbers.deadLetters),
+    one(({ dead }) => dead.deadLetters),
   ),
   gauge(
     'devs_run_changes_dead_rows',
     'Rows of run_changes that vacuum has not freed.',
-    one(({ numbers }) => numbers.deadRows),
+    one(({ dead }) => dead.deadRows),
   ),
 ];
 

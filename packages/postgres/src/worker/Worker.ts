@@ -242,15 +242,16 @@ export class Worker {
   }
 
   async #metrics(): Promise<string> {
-    const [numbers, queues, tenants] = await Promise.all([
+    const [numbers, dead, queues, tenants] = await Promise.all([
       this.#view.numbers(),
+      this.#view.deadNumbers(),
       this.#view.queues(),
       this.#view.tenants(),
     ]);
     const { slots, busy, isReady } = this;
     const { skewSeconds } = this.#clock;
     const graphs = [...this.#drivers.keys()];
-    const cluster = { numbers, queues, tenants };
+    const cluster = { numbers, dead, queues, tenants };
     return metricsText({
       slots,
       busy,

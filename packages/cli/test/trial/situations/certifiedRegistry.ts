@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type ServerOptions } from 'node:https';
+import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { certified } from '../../support/certified.ts';
 
 /** A registry of packages that only a company's certificate makes trusted. */
 export interface CertifiedRegistry {
@@ -25,7 +26,8 @@ export async function certifiedRegistry(
   const tarball = packed(dir, name, source);
   const integrity = `sha512-${createHash('sha512').update(tarball).digest('base64')}`;
   let fetched = 0;
-  const server = createServer(certified(dir), (request, response) => {
+  const certificate = certified(dir);
+  const server = createServer(certificate, (request, response) => {
     if (request.url?.endsWith('.tgz') === true) {
       fetched += 1;
       response.end(tarball);
@@ -44,7 +46,7 @@ export async function certifiedRegistry(
   const url = `https://localhost:${(server.address() as AddressInfo).port}/`;
   return {
     url,
-    ca: join(dir, 'ca.pem'),
+    ca: certificate.ca,
     fetched: () => fetched,
     stop: async () => {
       server.closeAllConnections();
@@ -60,26 +62,4 @@ function packed(dir: string, name: string, source: string): Buffer {
   writeFileSync(join(folder, 'index.js'), source);
   execFileSync('tar', ['czf', 'package.tgz', 'package'], { cwd: dir });
   return readFileSync(join(dir, 'package.tgz'));
-}
-
-/** A key and its certificate, signed by an authority that nobody knows. */
-function certified(dir: string): ServerOptions {
-  const openssl = (...args: readonly string[]): unknown =>
-    execFileSync('openssl', args, { cwd: dir, stdio: 'pipe' });
-  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
-  openssl('req', '-x509', ...key, '-keyout', 'ca.key', '-out', 'ca.pem', '-subj', '/CN=Company');
-  openssl(
-    'req',
-    ...key.slice(0, -2),
-    '-keyout',
-    'server.key',
-    '-out',
-    'server.csr',
-    '-subj',
-    '/CN=localhost',
-  );
-  writeFileSync(join(dir, 'names'), 'subjectAltName=DNS:localhost,IP:127.0.0.1\n');
-  const signed = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '2', '-extfile', 'names'];
-  openssl('x509', '-req', '-in', 'server.csr', ...signed, '-out', 'server.pem');
-  return { key: readFileSync(join(dir, 'server.key')), cert: readFileSync(join(dir, 'server.pem')) };
 }

@@ -155,7 +155,8 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
       graph: queue.graph,
       read: (id, use) => place.read(id, ({ store }) => use(store)),
     });
-    if (this.#exports) events.on('LEASE_LOST', () => this.#telemetry.meters.leaseLost());
+    if (this.#exports)
+      events.on('LEASE_LOST', (_, { threadId = '' }) => void this.#telemetry.countLostLease(threadId));
     this.#runs = place;
     registerApp(this, (parent) => place.openIn(parent).asChild);
   }

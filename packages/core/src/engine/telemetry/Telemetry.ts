@@ -136,6 +136,12 @@ export class Telemetry {
     }
   }
 
+  /** Counts a run that another process took over, if it is of this app: others may share its events. Does not reject. */
+  async countLostLease(id: string): Promise<void> {
+    const isOurs = async () => this.#runs.read(id, (file) => this.#isOurs(id, file));
+    if (await isOurs().catch(() => false)) this.meters.leaseLost();
+  }
+
   get #content(): boolean {
     return this.#options.content ?? isTrue(this.#env['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT']);
   }
@@ -161,9 +167,15 @@ export class Telemetry {
     }
   }
 
-  #endedWith(id: string, seq: number, file: ReadFile): readonly RunSpan[] {
+  /** @throws DevsError `THREAD_NOT_FOUND` */
+  #isOurs(id: string, file: ReadFile): boolean {
     const { graph } = this.#runs;
-    if (graph !== '' && !isOfGraph(graph, id, file)) return [];
+    file.threads.require(id);
+    return graph === '' || isOfGraph(graph, id, file);
+  }
+
+  #endedWith(id: string, seq: number, file: ReadFile): readonly RunSpan[] {
+    if (!this.#isOurs(id, file)) return [];
     const before = file.log.seqBefore(id, seq, OUTBOX_EVENTS);
     const spans = spansOf(id, file, { upTo: seq, content: this.#content });
     return spans.filter(({ endSeq, isOpen }) => !isOpen && endSeq > before && endSeq <= seq);

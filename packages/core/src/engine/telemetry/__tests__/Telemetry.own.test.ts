@@ -1,10 +1,11 @@
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import type { Database, Statement } from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, onTestFinished } from 'vitest';
-import { type Answer, Collector, type ReceivedSpan } from '../../../../test/support/Collector.ts';
+import { type Answer, Collector } from '../../../../test/support/Collector.ts';
 import { test } from '../../../../test/support/fixtures.ts';
 import { interceptStatements } from '../../../../test/support/interceptStatements.ts';
 import { only } from '../../../../test/support/only.ts';
+import type { ReceivedSpan } from '../../../../test/support/otlpMessages.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { EventBus } from '../../../events/events.ts';
 import { StateFile } from '../../../state/StateFile.ts';
@@ -19,6 +20,7 @@ const ADA = { kind: 'human', id: 'ada' } as const;
 const HOUR_MS = 3_600_000;
 const ENDPOINT = 'OTEL_EXPORTER_OTLP_ENDPOINT';
 const PROTOCOL = 'OTEL_EXPORTER_OTLP_PROTOCOL';
+const PROTOCOLS = ['http/protobuf', 'http/json', 'grpc'] as const;
 
 const before = { ...process.env };
 beforeEach(() => {
@@ -50,8 +52,11 @@ function open(db: Database, { telemetry = true, now = Date.now, secret = '' }: H
   return durable(posts(secret), { db, name: 'posts', gates, telemetry, now });
 }
 
+/** Of the protocol that the variable says. */
 async function collector(answer?: () => Answer): Promise<Collector> {
-  const made = await Collector.start(answer);
+  const made = await (process.env[PROTOCOL] === 'grpc'
+    ? Collector.startGrpc(answer)
+    : Collector.start(answer));
   onTestFinished(() => made.stop());
   process.env[ENDPOINT] = made.url;
   return made;
@@ -87,22 +92,26 @@ const namesIn = (db: Database, id: string): readonly string[] =>
     .toSorted();
 
 describe('telemetry', () => {
-  test.for(['http/protobuf', 'http/json'])(
-    'sends each span once, as %s, and the tree is whole',
+  test.for(PROTOCOLS)(
+    'sends each span once, as %s, without content, and the tree is whole',
     async (protocol, { db }) => {
       process.env[PROTOCOL] = protocol;
+      process.env['OTEL_EXPORTER_OTLP_HEADERS'] = 'x-tenant=acme';
+      process.env['OTEL_EXPORTER_OTLP_COMPRESSION'] = 'gzip';
       process.env['OTEL_SERVICE_NAME'] = 'blog';
       process.env['OTEL_RESOURCE_ATTRIBUTES'] = 'deployment.environment=test%20one,service.name=other';
-      const { taken, spans } = await collector().then(async (there) => {
+      const { taken, spans, headers, bodies } = await collector().then(async (there) => {
         const app = open(db);
         const { gates } = await app.run('post-1', { text: '' });
         await app.sendWebhooks(sent);
-        await app.decide(only(gates), { approved: true, by: ADA });
+        await app.decide(only(gates), { approved: true, by: ADA, feedback: 'a fine post' });
         await app.run('post-1');
         await app.sendWebhooks(sent);
         await app.sendWebhooks(sent);
         return there;
       });
+      expect(headers['x-tenant']).toBe('acme');
+      expect(Buffer.concat(bodies).toString('latin1')).not.toMatch(/green tea|a fine post/);
       expect(taken.map(({ name }) => name).toSorted()).toEqual(namesIn(db, 'post-1'));
       expect(spans).toHaveLength(taken.length);
       expect(isWhole(spans)).toBe(true);
@@ -118,26 +127,56 @@ describe('telemetry', () => {
     },
   );
 
-  test('is sent again until it is taken, and later ones of the run wait', async ({ db }) => {
-    const answers: Answer[] = [404, 400];
-    const there = await collector(() => answers.shift() ?? 200);
+  test.for(PROTOCOLS)(
+    'is sent again until it is taken, and later ones of the run wait, as %s',
+    async (protocol, { db }) => {
+      process.env[PROTOCOL] = protocol;
+      const answers: Answer[] = [404, 400];
+      const there = await collector(() => answers.shift() ?? 200);
+      let at = Date.now();
+      const app = open(db, { now: () => at });
+      await throughGate(app, 'post-1');
+      for (let attempt = 0; attempt < 3; attempt += 1) {
+        await app.sendWebhooks(sent);
+        if (attempt < 2) {
+          expect(there.taken).toEqual([]);
+          expect((await app.undelivered())[0]).toMatchObject({ target: 'otlp:posts', attempts: attempt + 1 });
+        }
+        at += HOUR_MS;
+      }
+      expect(there.spans.map(({ name }) => name).toSorted()).toEqual(namesIn(db, 'post-1'));
+      expect(isWhole(there.spans)).toBe(true);
+      expect(await app.undelivered()).toEqual([]);
+    },
+  );
+
+  test('is sent over gRPC once the collector is there again', async ({ db }) => {
+    process.env[PROTOCOL] = 'grpc';
+    const gone = await collector();
     let at = Date.now();
     const app = open(db, { now: () => at });
     await throughGate(app, 'post-1');
-    for (let attempt = 0; attempt < 3; attempt += 1) {
-      await app.sendWebhooks(sent);
-      if (attempt < 2) {
-        expect(there.taken).toEqual([]);
-        expect((await app.undelivered())[0]).toMatchObject({ target: 'otlp:posts', attempts: attempt + 1 });
-      }
+    await gone.stop();
+    await app.sendWebhooks(sent);
+    expect((await app.undelivered())[0]).toMatchObject({
+      attempts: 1,
+      error: expect.stringContaining('UNAVAILABLE'),
+    });
+    const there = await Collector.startGrpc(undefined, Number(new URL(gone.url).port));
+    onTestFinished(() => there.stop());
+    const isSent = async (): Promise<boolean> => {
       at += HOUR_MS;
-    }
+      await app.sendWebhooks(sent);
+      return (await app.undelivered()).length === 0;
+    };
+    // gRPC itself connects again after a second.
+    await expect.poll(isSent, { timeout: 20_000 }).toBe(true);
     expect(there.spans.map(({ name }) => name).toSorted()).toEqual(namesIn(db, 'post-1'));
-    expect(isWhole(there.spans)).toBe(true);
-    expect(await app.undelivered()).toEqual([]);
+    await app.close();
   });
 
-  test('that a collector takes in part is not sent again', async ({ db }) => {
+  test.for(PROTOCOLS)('that a collector takes in part is not sent again, as %s', async (protocol, { db }) => {
+    process.env[PROTOCOL] = protocol;
     const there = await collector(() => 'partial');
     const app = open(db);
     await throughGate(app, 'post-1');
@@ -165,41 +204,42 @@ describe('telemetry', () => {
     expect([...(withTelemetry?.texts ?? [])].filter((text) => without?.texts.has(text) !== true)).toEqual([]);
   });
 
-  test('lets a driver wait for nothing with a collector that is down or silent, and write as little', async ({
-    dbPath,
-  }) => {
-    const writes = (statement: Statement) => !statement.reader;
-    const driven = async (name: string, tends: boolean): Promise<number> => {
-      const db = createDatabase({ dbPath: `${dbPath}-${name}` });
-      const count = countStatements(db, writes);
-      // The sender has a connection of its own, as another process has.
-      const other = createDatabase({ dbPath: `${dbPath}-${name}` });
-      const end = new AbortController();
-      const now = () => 1_700_000_000_000;
-      const app = open(db, { now });
-      const { gates } = await app.run('post-1', { text: '' });
-      const tended = tends ? open(other, { now }).tend({ signal: end.signal }) : null;
-      if (tends)
-        await expect
-          .poll(() => other.prepare('SELECT attempts FROM webhook_deliveries').pluck().get())
-          .toBe(1);
-      await app.decide(only(gates), { approved: true, by: ADA });
-      await app.run('post-1');
-      end.abort();
-      await tended;
-      for (const opened of [db, other]) opened.close();
-      return count();
-    };
-    const alone = await driven('alone', false);
-    const silent = await Collector.start(() => 'silent');
-    process.env[ENDPOINT] = silent.url;
-    const ended = driven('silent', true);
-    await expect.poll(() => silent.bodies.length, { timeout: 20_000 }).toBe(1);
-    await silent.stop();
-    expect(await ended).toBe(alone);
-    process.env[ENDPOINT] = 'http://127.0.0.1:9';
-    expect(await driven('down', true)).toBe(alone);
-  });
+  test.for(['http/protobuf', 'grpc'])(
+    'lets a driver wait for nothing with a collector that is down or silent, and write as little, as %s',
+    async (protocol, { dbPath }) => {
+      process.env[PROTOCOL] = protocol;
+      const writes = (statement: Statement) => !statement.reader;
+      const driven = async (name: string, tends: boolean): Promise<number> => {
+        const db = createDatabase({ dbPath: `${dbPath}-${name}` });
+        const count = countStatements(db, writes);
+        // The sender has a connection of its own, as another process has.
+        const other = createDatabase({ dbPath: `${dbPath}-${name}` });
+        const end = new AbortController();
+        const now = () => 1_700_000_000_000;
+        const app = open(db, { now });
+        const { gates } = await app.run('post-1', { text: '' });
+        const tended = tends ? open(other, { now }).tend({ signal: end.signal }) : null;
+        if (tends)
+          await expect
+            .poll(() => other.prepare('SELECT attempts FROM webhook_deliveries').pluck().get())
+            .toBe(1);
+        await app.decide(only(gates), { approved: true, by: ADA });
+        await app.run('post-1');
+        end.abort();
+        await tended;
+        for (const opened of [db, other]) opened.close();
+        return count();
+      };
+      const alone = await driven('alone', false);
+      const silent = await collector(() => 'silent');
+      const ended = driven('silent', true);
+      await expect.poll(() => silent.bodies.length, { timeout: 20_000 }).toBe(1);
+      await silent.stop();
+      expect(await ended).toBe(alone);
+      process.env[ENDPOINT] = 'http://127.0.0.1:9';
+      expect(await driven('down', true)).toBe(alone);
+    },
+  );
 
   test('has none of twenty secrets, in any place of a run', async ({ db }) => {
     const there = await collector();
@@ -274,7 +314,7 @@ describe('telemetry', () => {
     await expect(app.exportTrace('nobody')).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' });
   });
 
-  test.for(['http/protobuf', 'http/json'])('has the metrics of a file, as %s', async (protocol, { db }) => {
+  test.for(PROTOCOLS)('has the metrics of a file, as %s', async (protocol, { db }) => {
     process.env[PROTOCOL] = protocol;
     process.env['OTEL_METRIC_EXPORT_INTERVAL'] = '40';
     const there = await collector();
