@@ -167,14 +167,14 @@ function waitingLine(
 
 const ENDED_BADLY: ReadonlySet<string> = new Set(['failed', 'blocked', 'dead_letter']);
 
-/** Whether a gate asks about this task, alone or among others. */
-export function isAbout(gate: Gate, taskId: string): boolean {
-  const { taskIds = [] } = (gate.artifact ?? {}) as { readonly taskIds?: readonly string[] };
-  return gate.taskId === taskId || taskIds.includes(taskId);
+/** Ids of the tasks that a gate asks about; one that is of no task asks about its run. */
+export function askedTasks({ artifact, taskId }: Pick<Gate, 'artifact' | 'taskId'>): readonly string[] {
+  const { taskIds = [] } = (artifact ?? {}) as { readonly taskIds?: readonly string[] };
+  return taskIds.length === 0 ? [taskId] : taskIds;
 }
 
 function progressOf({ taskId, status }: PipelineRunInfo['tasks'][number], gate: Gate): TaskProgress {
-  if (isAbout(gate, taskId)) return 'asks';
+  if (askedTasks(gate).includes(taskId)) return 'asks';
   if (status === 'completed' || status === 'skipped') return 'done';
   if (ENDED_BADLY.has(status)) return 'failed';
   return status === 'pending' ? 'to come' : 'now';

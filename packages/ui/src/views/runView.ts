@@ -4,7 +4,7 @@ import type { ReadableRun } from '../state/RunsPlace.ts';
 import { gateLabel } from './choices.ts';
 import { type CommitLine, commitsView } from './commitsView.ts';
 import { type GateFacts, gateFacts } from './gateFacts.ts';
-import { type GateLine, inboxGateLine, isAbout } from './inboxView.ts';
+import { askedTasks, type GateLine, inboxGateLine } from './inboxView.ts';
 import { type Stop, stopsOf } from './stopView.ts';
 
 export interface PastGateLine extends GateLine, Pick<ClosedGate, 'status' | 'principal' | 'decidedAt'> {
@@ -92,7 +92,7 @@ function planView(
   return tasks.map((task) => {
     const { dependsOn = [], epicId = '' } = records.get(task.taskId) ?? {};
     const endedAt = task.status === 'completed' ? (ends.get(task.taskId) ?? null) : null;
-    const waits = gates.some((gate) => isAbout(gate, task.taskId));
+    const waits = gates.some((gate) => askedTasks(gate).includes(task.taskId));
     return { ...task, dependsOn, epic: epics.get(epicId) ?? null, endedAt, waits };
   });
 }
