@@ -57,11 +57,38 @@ export function Section({
   );
 }
 
+interface LineCounts {
+  readonly added: number;
+  readonly removed: number;
+}
+
 /** Added and removed lines. */
-export const Lines = ({ added, removed }: { readonly added: number; readonly removed: number }) => (
+export const Lines = ({ added, removed }: LineCounts) => (
   <span class="pm">
     {added > 0 && <span class="a">+{added}</span>} {removed > 0 && <span class="d">−{removed}</span>}
   </span>
+);
+
+const BLOCKS = 5;
+
+/** How many of five blocks are added lines, and how many removed ones; lines of a kind have at least one. Pure. */
+export function lineBlocks(added: number, removed: number): readonly ('a' | 'd')[] {
+  if (added + removed === 0) return [];
+  const share = Math.round((BLOCKS * added) / (added + removed));
+  const green = Math.min(BLOCKS - (removed > 0 ? 1 : 0), Math.max(added > 0 ? 1 : 0, share));
+  return Array.from({ length: BLOCKS }, (_, at) => (at < green ? 'a' : 'd'));
+}
+
+/** Added and removed lines, and their share. */
+export const LineShare = (counts: LineCounts) => (
+  <>
+    <Lines {...counts} />
+    <span class="blocks" aria-hidden="true">
+      {lineBlocks(counts.added, counts.removed).map((kind, at) => (
+        <i key={at} class={kind} />
+      ))}
+    </span>
+  </>
 );
 
 const TONES = { plain: '', ok: 'ok', warning: 'wait', bad: 'bad' } as const;
