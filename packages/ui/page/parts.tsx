@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { ErrorView } from '../src/http/errors.ts';
 import type { Fact } from '../src/views/gateFacts.ts';
 import { Icon, type IconName } from './icons.tsx';
+import { lineBlocks } from './lineBlocks.ts';
 import { formatAgo, formatSince, formatTime, humanizeName } from './words.ts';
 
 export function Ago({ at }: { readonly at: string }) {
@@ -68,16 +69,6 @@ export const Lines = ({ added, removed }: LineCounts) => (
     {added > 0 && <span class="a">+{added}</span>} {removed > 0 && <span class="d">−{removed}</span>}
   </span>
 );
-
-const BLOCKS = 5;
-
-/** How many of five blocks are added lines, and how many removed ones; lines of a kind have at least one. Pure. */
-export function lineBlocks(added: number, removed: number): readonly ('a' | 'd')[] {
-  if (added + removed === 0) return [];
-  const share = Math.round((BLOCKS * added) / (added + removed));
-  const green = Math.min(BLOCKS - (removed > 0 ? 1 : 0), Math.max(added > 0 ? 1 : 0, share));
-  return Array.from({ length: BLOCKS }, (_, at) => (at < green ? 'a' : 'd'));
-}
 
 /** Added and removed lines, and their share. */
 export const LineShare = (counts: LineCounts) => (

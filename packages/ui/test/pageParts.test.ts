@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseDiff } from '../page/diff/diffLines.ts';
-import { lineBlocks } from '../page/parts.tsx';
+import { lineBlocks } from '../page/lineBlocks.ts';
 import { gateHref, parseRoute, runHref } from '../page/place.ts';
 
 const DIFF = `diff --git a/a.sql b/a.sql

@@ -461,7 +461,9 @@ export interface ReviewedCheck {
   /** Its end. */
   readonly output: string;
   /** Result of each named part, if there are several. */
-  readonly parts?: readonly Pick<CheckPart, 'name' | 'passed'>[];
+  readonly parts?: readonly Pick<CheckPart, 'name' | 'passed' | 'durationMs'>[];
+  /** Milliseconds of a single command; absent if the check does not report them, and in a review of an older release. */
+  readonly durationMs?: number;
   /** Number of test cases by result; absent if the runner does not report them. */
   readonly cases?: Readonly<Record<TestCase['state'], number>>;
 }

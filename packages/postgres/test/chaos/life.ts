@@ -34,7 +34,9 @@ const BEFORE: Readonly<Record<string, readonly string[]>> = {
 export function isPossible(calls: readonly string[]): boolean {
   const names = calls.map((call) => call.slice(0, call.indexOf('=')));
   const has = new Set(names);
-  return has.size === names.length && names.every((name) => (BEFORE[name] ?? []).every((each) => has.has(each)));
+  return (
+    has.size === names.length && names.every((name) => (BEFORE[name] ?? []).every((each) => has.has(each)))
+  );
 }
 
 /** Both sides work at the same time, all else after them. */

@@ -1,6 +1,7 @@
 import { formatCheck } from '../checks/CheckSummary.ts';
 import { acceptedMessage, taskCommitMessages } from '../commits/taskCommit.ts';
 import type {
+  CheckPart,
   CheckResult,
   CodeReview,
   CommitView,
@@ -213,17 +214,23 @@ function taskShown(
 }
 
 function checkShown(check: CheckResult): ReviewedCheck {
-  const { command, passed, exitCode, output, parts, cases } = check;
+  const { command, passed, exitCode, output, parts, cases, durationMs } = check;
   const counted = (cases ?? []).filter(({ whole }) => whole !== true);
   const count = (state: TestCase['state']): number => counted.filter((each) => each.state === state).length;
   return {
     ...{ command, summary: formatCheck(check), passed, exitCode, output: output.slice(-OUTPUT_SHOWN) },
-    ...(parts && { parts: parts.map(({ name, passed: isPassed }) => ({ name, passed: isPassed })) }),
+    ...(parts && { parts: parts.map(partShown) }),
+    ...(durationMs !== undefined && { durationMs }),
     ...(counted.length > 0 && {
       cases: { passed: count('passed'), failed: count('failed'), skipped: count('skipped') },
     }),
   };
 }
+
+const partShown = ({ name, passed, durationMs }: CheckPart): NonNullable<ReviewedCheck['parts']>[number] => ({
+  ...{ name, passed },
+  ...(durationMs !== undefined && { durationMs }),
+});
 
 /** Of each the most that is kept in the state. */
 const FILES_SHOWN = 200;
