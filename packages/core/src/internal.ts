@@ -53,6 +53,6 @@ export { CountedDeaths } from './state/threads/driverDeaths.ts';
 export { hosts } from './state/threads/hostIdentity.ts';
 export { ThreadStore } from './state/threads/ThreadStore.ts';
 export { ENDED_STATUSES, hasEnded } from './state/threads/threadRecords.ts';
-export type { LastComment } from './surface/gatesOfRun.ts';
+export type { LastComment } from './orchestration/review/lastComments.ts';
 export { moveRunOut, packRun, receiveRun } from './surface/moveRun.ts';
 export type { TranscriptEntry } from './surface/transcripts.ts';

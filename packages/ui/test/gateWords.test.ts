@@ -97,21 +97,21 @@ describe('the words of a gate', () => {
 });
 
 describe('comments of the version before', () => {
-  const since = (...states: readonly string[]) => states.map((each) => ({ since: each })) as never;
+  const after = (kind: string, artifact: unknown, comments: { answered: number; total: number }) =>
+    ({ ...(gate(kind, artifact) as object), comments }) as never;
 
   test('are counted in the row, and make room for themselves', () => {
     const weak = { ...review(['a', 'b']), check: null };
     const losses = { ...weak.tasks[0], losses: [{}] };
     const { facts } = gateFacts(
-      gate('review', { ...weak, tasks: [losses, weak.tasks[1]] }),
+      after('review', { ...weak, tasks: [losses, weak.tasks[1]] }, { answered: 2, total: 2 }),
       TASKS,
-      since('changed', 'gone'),
     );
     expect(facts).toHaveLength(4);
     expect(facts[0]).toEqual({ text: '2 of 2 comments answered', tone: 'ok' });
     expect(facts.at(-1)).toEqual({ text: '1 warning about tests', tone: 'warning' });
     expect(facts.map(({ text }) => text)).not.toContain('4 files');
-    expect(gateFacts(gate('design_approval', DESIGN), TASKS, since('unchanged')).facts[0]).toEqual({
+    expect(gateFacts(after('design_approval', DESIGN, { answered: 0, total: 1 }), TASKS).facts[0]).toEqual({
       text: '0 of 1 comment answered',
       tone: 'warning',
     });

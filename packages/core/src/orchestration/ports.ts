@@ -417,6 +417,8 @@ export interface CodeReview extends ReviewSubject {
   readonly check: ReviewedCheck | null;
   /** Of these tasks, oldest first. */
   readonly rejections: readonly ReviewRejection[];
+  /** Comments of the last rejection, and how many are answered; absent without any, and in a review of an older release. */
+  readonly comments?: { readonly answered: number; readonly total: number };
   /** Notes for the merge: unsigned commits, hooks that did not run. */
   readonly notes?: readonly string[];
 }

@@ -45,7 +45,7 @@ const inboxRoute: Route = {
   path: '/api/inbox',
   access: 'read',
   handle: async (_asked, { place }) =>
-    jsonResponse(await shownView(await place.read((reader) => inboxView(reader, place.isOneFile)))),
+    jsonResponse(await shownView(await place.read((reader) => inboxView(reader)))),
 };
 
 const waitingRoute: Route = {
@@ -53,13 +53,7 @@ const waitingRoute: Route = {
   path: '/api/gates',
   access: 'read',
   handle: async ({ request }, { place }) =>
-    jsonResponse(
-      await shownView(
-        await place.read((reader) =>
-          waitingView(reader, { isOneFile: place.isOneFile, after: afterOf(request) }),
-        ),
-      ),
-    ),
+    jsonResponse(await shownView(await place.read((reader) => waitingView(reader, afterOf(request))))),
 };
 
 const runs: Route = {

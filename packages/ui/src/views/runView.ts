@@ -37,12 +37,7 @@ export async function runView(run: ReadableRun): Promise<RunView> {
   return {
     ...status,
     tasks: planView({ tasks, gates }, await run.state(), steps),
-    gates: await Promise.all(
-      gates.map(async (gate) => ({
-        ...inboxGateLine(gate),
-        ...gateFacts(gate, tasks, await run.lastComments(gate)),
-      })),
-    ),
+    gates: gates.map((gate) => ({ ...inboxGateLine(gate), ...gateFacts(gate, tasks) })),
     past: past.map(pastGate),
     commits: commitsView(tasks, gates, past),
     spending: spendingView(steps),
