@@ -16,6 +16,7 @@ import { ROUTES } from './routes/routes.ts';
 import { ChangeFeed } from './state/ChangeFeed.ts';
 import { type AskingOf, askingFor, RunsPlace, type RunsPlaceOptions } from './state/RunsPlace.ts';
 import type { ReadCommit, ReadGateCode } from './views/gateCode.ts';
+import type { ReadBranch } from './views/runView.ts';
 import type { WithRewindable } from './views/rewindView.ts';
 
 export interface UiOptions extends RunsPlaceOptions {
@@ -31,6 +32,11 @@ export interface UiOptions extends RunsPlaceOptions {
   readonly readCode?: ReadGateCode;
   /** Reads the changes of a run's commit. @defaultValue the page prints where it is */
   readonly readCommit?: ReadCommit;
+  /**
+   * Reads the branch that a person merges, and the command for it; returns `null` while no commits lie on it.
+   * @defaultValue the page names no branch
+   */
+  readonly readBranch?: ReadBranch;
   /**
    * Opens a run with the agents, workspace and checks of its start, to rewind it, which moves its files.
    * @defaultValue runs with agents cannot be rewound here
@@ -92,6 +98,7 @@ export function createUi({
   readOnly: isReadOnly = false,
   readCode = async () => null,
   readCommit = async () => null,
+  readBranch = async () => null,
   readAsset = readBuiltAsset,
   rewinding,
   signIn,
@@ -111,6 +118,7 @@ export function createUi({
       feed: new ChangeFeed(place),
       readCode,
       readCommit,
+      readBranch,
       code: at.code,
       readAsset,
       signIn,

@@ -122,7 +122,7 @@ describe('after a decision', () => {
   const decided = (kind: string, artifact: unknown, decision: unknown) =>
     ({ ...(gate(kind, artifact) as object), closed: { decision } }) as never;
   const run = (rest: object = {}) =>
-    ({ driver: null, gates: [], status: 'waiting', tasks: TASKS, ...rest }) as never;
+    ({ driver: null, gates: [], status: 'waiting', tasks: TASKS, branch: null, commits: [], ...rest }) as never;
   const told = (view: never, of: never): readonly string[] =>
     nextSteps(view, of).map(({ words, state }) => `${words}: ${state}`);
 
@@ -150,6 +150,18 @@ describe('after a decision', () => {
     ]);
     const back = decided('review', review(['a', 'b']), { approved: false, tasks: ['T1', 'T2'] });
     expect(told(back, run())[1]).toBe('T1, T2 again: waits');
+  });
+
+  test('it ends with the branch to merge, once commits lie on it', () => {
+    const code = decided('review', review(['Turn a text']), { approved: true });
+    const branch = { name: 'devs/slug', merge: 'git merge devs/slug' };
+    const steps = nextSteps(code, run({ branch, commits: [{}, {}] }));
+    expect(steps.slice(-2)).toEqual([
+      { words: 'The run ends', detail: '2 commits on devs/slug so far', state: 'to come' },
+      { words: 'You merge', detail: '', command: 'git merge devs/slug', state: 'to come' },
+    ]);
+    const back = decided('review', review(['a']), { approved: false });
+    expect(nextSteps(back, run({ branch })).at(-1)?.words).toBe('You are asked again');
   });
 
   test('nothing is told of a run that asks or has ended, and of answers of other kinds', () => {

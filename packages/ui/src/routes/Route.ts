@@ -8,6 +8,7 @@ import { respond } from '../http/responses.ts';
 import type { ChangeFeed } from '../state/ChangeFeed.ts';
 import type { AskingOf, RunsPlace, RunsPlaceOptions } from '../state/RunsPlace.ts';
 import type { ReadCommit, ReadGateCode } from '../views/gateCode.ts';
+import type { ReadBranch } from '../views/runView.ts';
 import type { WithRewindable } from '../views/rewindView.ts';
 
 /** The page that routes work with. */
@@ -17,6 +18,7 @@ export interface RouteContext {
   readonly readAsset: ReadAsset;
   readonly readCode: ReadGateCode;
   readonly readCommit: ReadCommit;
+  readonly readBranch: ReadBranch;
   /** Reads files of runs. */
   readonly code: RunsPlaceOptions['code'];
   readonly rewinding: WithRewindable;

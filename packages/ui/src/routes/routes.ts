@@ -75,10 +75,11 @@ const runRoute: Route = {
   method: 'GET',
   path: '/api/runs/:run',
   access: 'read',
-  handle: async ({ params: { run = '' } }, { place, drives }) => {
+  handle: async ({ params: { run = '' } }, { place, drives, readBranch }) => {
     const view = await place.read((reader) => reader.view(run, runView));
     const failure = drives?.failureOf(run) ?? null;
-    return jsonResponse(await shownView<ShownRunView>({ ...view, failure }));
+    const branch = view.commits.length === 0 ? null : await readBranch(run);
+    return jsonResponse(await shownView<ShownRunView>({ ...view, failure, branch }));
   },
 };
 

@@ -29,7 +29,18 @@ export interface RunView extends Omit<PipelineRunInfo, 'gates' | 'tasks'> {
 export interface ShownRunView extends RunView {
   /** Why this page's last execution of it ended; `null` where it ended well. */
   readonly failure: ErrorView | null;
+  /** `null` before commits lie on it, and where whoever serves the page does not read it. */
+  readonly branch: RunBranch | null;
 }
+
+/** The branch of a run in the repository of a person, with its commits on it. */
+export interface RunBranch {
+  readonly name: string;
+  /** The command that merges it, or opens its pull request. */
+  readonly merge: string;
+}
+
+export type ReadBranch = (run: string) => Promise<RunBranch | null>;
 
 export async function runView(run: ReadableRun): Promise<RunView> {
   const { gates, tasks, ...status } = await run.status();
