@@ -16,8 +16,8 @@ import { ROUTES } from './routes/routes.ts';
 import { ChangeFeed } from './state/ChangeFeed.ts';
 import { type AskingOf, askingFor, RunsPlace, type RunsPlaceOptions } from './state/RunsPlace.ts';
 import type { ReadCommit, ReadGateCode } from './views/gateCode.ts';
-import type { ReadBranch } from './views/runView.ts';
 import type { WithRewindable } from './views/rewindView.ts';
+import type { ReadBranch } from './views/runView.ts';
 
 export interface UiOptions extends RunsPlaceOptions {
   /** `Host` values to accept, such as `inbox.example.org`. */

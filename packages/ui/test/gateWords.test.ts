@@ -122,7 +122,15 @@ describe('after a decision', () => {
   const decided = (kind: string, artifact: unknown, decision: unknown) =>
     ({ ...(gate(kind, artifact) as object), closed: { decision } }) as never;
   const run = (rest: object = {}) =>
-    ({ driver: null, gates: [], status: 'waiting', tasks: TASKS, branch: null, commits: [], ...rest }) as never;
+    ({
+      driver: null,
+      gates: [],
+      status: 'waiting',
+      tasks: TASKS,
+      branch: null,
+      commits: [],
+      ...rest,
+    }) as never;
   const told = (view: never, of: never): readonly string[] =>
     nextSteps(view, of).map(({ words, state }) => `${words}: ${state}`);
 

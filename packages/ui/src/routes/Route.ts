@@ -8,8 +8,8 @@ import { respond } from '../http/responses.ts';
 import type { ChangeFeed } from '../state/ChangeFeed.ts';
 import type { AskingOf, RunsPlace, RunsPlaceOptions } from '../state/RunsPlace.ts';
 import type { ReadCommit, ReadGateCode } from '../views/gateCode.ts';
-import type { ReadBranch } from '../views/runView.ts';
 import type { WithRewindable } from '../views/rewindView.ts';
+import type { ReadBranch } from '../views/runView.ts';
 
 /** The page that routes work with. */
 export interface RouteContext {
