@@ -113,21 +113,10 @@ export function createUi({
   const drives = drive ? new PageDrives(driving ?? withAgents(place, asking)) : undefined;
   const drafts = folder === undefined ? undefined : new DraftFolder(folder);
   const deps: RouteContext = {
-    ...{
-      place,
-      feed: new ChangeFeed(place),
-      readCode,
-      readCommit,
-      readBranch,
-      code: at.code,
-      readAsset,
-      signIn,
-      isReadOnly,
-      drafts,
-      asking,
-      drives,
-      starting: drive ? starting : undefined,
-    },
+    ...{ place, readCode, readCommit, readBranch, readAsset, signIn, isReadOnly, drafts, asking, drives },
+    feed: new ChangeFeed(place),
+    code: at.code,
+    starting: drive ? starting : undefined,
     rewinding: rewinding ?? ((id, work) => place.write(async (devs) => work(await devs.run(id)))),
   };
   const routes = routesBelow(base, identifyFirst(identify, deps));
