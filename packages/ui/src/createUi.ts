@@ -33,7 +33,7 @@ export interface UiOptions extends RunsPlaceOptions {
   /** Reads the changes of a run's commit. @defaultValue the page prints where it is */
   readonly readCommit?: ReadCommit;
   /**
-   * Reads the branch that a person merges, and the command for it; returns `null` while no commits lie on it.
+   * Reads the branch to merge, with its command; returns `null` before commits lie on it.
    * @defaultValue the page names no branch
    */
   readonly readBranch?: ReadBranch;
@@ -98,7 +98,7 @@ export function createUi({
   readOnly: isReadOnly = false,
   readCode = async () => null,
   readCommit = async () => null,
-  readBranch = async () => null,
+  readBranch,
   readAsset = readBuiltAsset,
   rewinding,
   signIn,

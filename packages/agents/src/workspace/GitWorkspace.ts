@@ -153,8 +153,8 @@ export class GitWorkspace implements Workspace {
   }
 
   /**
-   * Returns the branch of a run if the repository has it with all commits of the run; `null` without commits, and for a URL,
-   * which is not asked.
+   * Returns the branch of a run if the repository has all commits of the run on it. Returns `null` without commits, and
+   * for a URL: the remote is not asked.
    */
   async deliveredBranch(threadId: string): Promise<string | null> {
     const tip = await this.tip(threadId);

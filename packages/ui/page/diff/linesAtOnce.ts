@@ -6,7 +6,7 @@ export type LinesAtOnce = 'all' | 'beginning' | 'head';
 /** Lines of a diff up to which all of it is there at once, to be searched. */
 const SMALL = 1_000;
 
-/** Lines of a larger diff whose files begin at once: more than a screen has. */
+/** Files of a larger diff begin at once up to this line: more than a screen has. */
 const BEGINNING = 400;
 
 /** For each file of a diff. Pure. */

@@ -18,7 +18,8 @@ export interface RouteContext {
   readonly readAsset: ReadAsset;
   readonly readCode: ReadGateCode;
   readonly readCommit: ReadCommit;
-  readonly readBranch: ReadBranch;
+  /** Absent where the page names no branch. */
+  readonly readBranch: ReadBranch | undefined;
   /** Reads files of runs. */
   readonly code: RunsPlaceOptions['code'];
   readonly rewinding: WithRewindable;

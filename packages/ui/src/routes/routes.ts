@@ -78,7 +78,7 @@ const runRoute: Route = {
   handle: async ({ params: { run = '' } }, { place, drives, readBranch }) => {
     const view = await place.read((reader) => reader.view(run, runView));
     const failure = drives?.failureOf(run) ?? null;
-    const branch = view.commits.length === 0 ? null : await readBranch(run);
+    const branch = view.commits.length === 0 ? null : ((await readBranch?.(run)) ?? null);
     return jsonResponse(await shownView<ShownRunView>({ ...view, failure, branch }));
   },
 };

@@ -29,7 +29,7 @@ export interface RunView extends Omit<PipelineRunInfo, 'gates' | 'tasks'> {
 export interface ShownRunView extends RunView {
   /** Why this page's last execution of it ended; `null` where it ended well. */
   readonly failure: ErrorView | null;
-  /** `null` before commits lie on it, and where whoever serves the page does not read it. */
+  /** `null` before commits lie on it, and without `readBranch`. */
   readonly branch: RunBranch | null;
 }
 

@@ -161,7 +161,7 @@ async function askForReview(
   };
 }
 
-/** Files are compared now, while the folder of the run is open: a list of gates opens none. */
+/** Files are compared now, while the folder of the run is open: a list of gates does not open it. */
 async function tallyOfReview(
   state: GraphState,
   review: CodeReview,
