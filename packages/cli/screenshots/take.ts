@@ -1,5 +1,5 @@
-// `pnpm screenshots`: the pictures of README and docs, from two real runs: the demo's recording, up to the review of its first
-// task and on to its end, and the example of an own graph. Writes docs/images/*.png, and every screen at two widths, light
+// `pnpm screenshots [ofInbox|ofOwnGraph|ofPipeline]`: the pictures of README and docs, from real runs: the demo's recording, up
+// to the review of its first task and on to its end; the example of an own graph; for the inbox, runs of scripted agents. Writes docs/images/*.png, and every screen at two widths, light
 // and dark, to test-results/screenshots.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,6 +15,7 @@ import { launchChromium, unpackChromium } from '../../ui/test/support/launchChro
 import { type Served, servePage } from '../../ui/test/support/servePage.ts';
 import { EXIT } from '../src/exitCodes.ts';
 import { readShownDiff } from '../src/render/reviewDiff.ts';
+import { fillInbox } from './inboxRuns.ts';
 
 type Browser = Awaited<ReturnType<typeof launchChromium>>;
 type Page = Awaited<ReturnType<Browser['newPage']>>;
@@ -29,6 +30,9 @@ const SIZES = [
   { width: 390, height: 844 },
 ] as const;
 const ADA = { kind: 'human', id: 'ada' } as const;
+
+/** Names of the parts that are taken; all of them without one. */
+const only = process.argv.slice(2);
 
 const work = mkdtempSync(join(tmpdir(), 'devs-screenshots-'));
 const built = join(work, 'page');
@@ -112,7 +116,6 @@ async function ofPipeline(browser: Browser): Promise<void> {
   ]) {
     const [gate] = await run.gates();
     const url = `${origin}/#/runs/slugify/gates/${gate?.sessionId}`;
-    if (shot.name === 'code') await take(page, { url: `${origin}/#/`, name: 'inbox', ready: '.group' });
     await take(page, { url, ...shot });
     await approve(run);
     if (shot.name === 'code') await take(page, { url, name: 'answered', ready: '.ans .go' });
@@ -125,6 +128,18 @@ async function ofPipeline(browser: Browser): Promise<void> {
   await take(page, { url: `${origin}/#/runs/slugify`, name: 'timeline', ready: '.lane' });
   file.close();
   await close();
+}
+
+/** A morning's inbox: runs of each kind of waiting, one that stopped, one that runs. */
+async function ofInbox(browser: Browser): Promise<void> {
+  const dir = join(work, 'shop', '.devs');
+  mkdirSync(dir, { recursive: true });
+  const end = await fillInbox(dir);
+  const driving = { drive: true, driving: async () => undefined };
+  const { page, origin, close } = await openPage(browser, { dir, ...driving });
+  await take(page, { url: `${origin}/#/`, name: 'inbox', ready: '.group' });
+  await close();
+  await end();
 }
 
 async function ofOwnGraph(browser: Browser): Promise<void> {
@@ -146,8 +161,9 @@ await unpackChromium();
 await bundlePage(built);
 const browser = await launchChromium();
 try {
-  await ofOwnGraph(browser);
-  await ofPipeline(browser);
+  for (const part of [ofInbox, ofOwnGraph, ofPipeline]) {
+    if (only.length === 0 || only.includes(part.name)) await part(browser);
+  }
 } finally {
   await browser.close();
   rmSync(work, { recursive: true, force: true });

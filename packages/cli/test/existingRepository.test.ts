@@ -5,6 +5,8 @@ import type { PipelineResult } from '@devs/core';
 import { describe, expect } from 'vitest';
 import { howMany } from '../../core/test/support/howMany.ts';
 import { UserCheckout } from '../../core/test/support/UserCheckout.ts';
+import type { Session } from '../src/project/Session.ts';
+import { branchReader } from '../src/serve/branchReader.ts';
 import { callMain } from './support/callMain.ts';
 import { AGENTS, BRIEF, RUN_SUM, test } from './support/fixtures.ts';
 import { quickTools } from './support/quickTools.ts';
@@ -62,6 +64,15 @@ describe('an existing repository', () => {
     expect(run.stdout).toContain('branch devs/sum is in your repository: git merge devs/sum');
     expect(user.git('status', '--porcelain')).toBe(before);
     expect(user.git('diff', '--name-only', 'main', 'devs/sum').split('\n')).toContain('packages/math/sum.js');
+
+    // What the page names at the end of the run's path.
+    const io = { cwd: dir, env: {} };
+    const devs = (...words: readonly string[]): string => ['devs', ...words].join(' ');
+    const session = { dir, io, cluster: null, trusted: [], devs } as unknown as Session;
+    const branchNow = () => branchReader(session)('sum');
+    expect(await branchNow()).toEqual({ name: 'devs/sum', merge: 'git merge devs/sum' });
+    user.change(() => user.git('remote', 'add', 'origin', 'git@github.com:acme/sums.git'));
+    expect(await branchNow()).toEqual({ name: 'devs/sum', merge: 'devs pr sum' });
 
     user.git('add', 'notes.txt');
     user.git('commit', '-q', '-m', 'Notes');

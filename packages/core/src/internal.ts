@@ -37,6 +37,7 @@ export { failuresOf, formatCheck } from './orchestration/checks/CheckSummary.ts'
 export { assertPlan, assertPlanEdit } from './orchestration/nodes/plan.ts';
 export { unknownFilesIn } from './orchestration/nodes/unknownFiles.ts';
 export type { CodeReview } from './orchestration/ports.ts';
+export type { LastComment } from './orchestration/review/lastComments.ts';
 export type * as WorkspacePort from './orchestration/workspacePort.ts';
 export type { CommitBarrier } from './state/commits/CommitBarrier.ts';
 export { EventStore } from './state/events/EventStore.ts';
@@ -53,6 +54,5 @@ export { CountedDeaths } from './state/threads/driverDeaths.ts';
 export { hosts } from './state/threads/hostIdentity.ts';
 export { ThreadStore } from './state/threads/ThreadStore.ts';
 export { ENDED_STATUSES, hasEnded } from './state/threads/threadRecords.ts';
-export type { LastComment } from './surface/gatesOfRun.ts';
 export { moveRunOut, packRun, receiveRun } from './surface/moveRun.ts';
 export type { TranscriptEntry } from './surface/transcripts.ts';

@@ -1,4 +1,4 @@
-// `pnpm bench:ui [--quick]`: what the page weighs, and how long a person waits for it, in a real Chromium beside this process. Times
+// `pnpm bench:ui [--quick] [--only diffs]`: what the page weighs, and how long a person waits for it, in a real Chromium beside this process. Times
 // by the clock, medians; each with the longest task of the browser. See docs/internals/benchmarks.md. Ends with code 1 where a target is missed.
 
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -17,6 +17,8 @@ import { launchChromium, unpackChromium } from '../test/support/launchChromium.t
 import { type Served, servePage } from '../test/support/servePage.ts';
 
 const isQuick = process.argv.includes('--quick');
+/** The part that is measured; every one without it. */
+const only = process.argv.includes('--only') ? process.argv[process.argv.indexOf('--only') + 1] : undefined;
 const ROUNDS = isQuick ? 3 : 9;
 
 const work = mkdtempSync(join(process.env['DEVS_BENCH_DIR'] ?? tmpdir(), 'devs-bench-ui-'));
@@ -221,6 +223,7 @@ try {
     .reduce((sum, { contents }) => sum + gzipSync(contents).length, 0);
   found('the page, compressed, without the languages of code', bytes / 1024, 'KiB', 150);
   for (const part of [inbox, waiting, diffs, largePlan, largeRun, live]) {
+    if (only !== undefined && part.name !== only) continue;
     process.stderr.write(`${part.name} …\n`);
     await part();
   }

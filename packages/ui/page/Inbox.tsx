@@ -10,7 +10,7 @@ import type {
 import { GoOn } from './GoOn.tsx';
 import { Icon, type IconName, isTrouble, kindIcon } from './icons.tsx';
 import { NewRun } from './NewRun.tsx';
-import { Ago, FactWords, Lines, Status } from './parts.tsx';
+import { Ago, FactWords, LineShare, Status } from './parts.tsx';
 import { gateHref, inboxHref, olderRunsHref, runHref, waitingHref } from './place.ts';
 import { Clock } from './run/Now.tsx';
 import { me } from './state.ts';
@@ -273,9 +273,7 @@ function GateRow({ gate }: { readonly gate: WaitingLine }) {
           </span>
           <FactWords facts={facts} />
         </span>
-        <span class="item-size">
-          {typeof size === 'object' && size !== null ? <Lines {...size} /> : size}
-        </span>
+        <span class="item-size">{typeof size === 'object' ? size && <LineShare {...size} /> : size}</span>
         <span class="item-age">
           <Ago at={openedAt} />
         </span>

@@ -62,7 +62,14 @@ export interface Review {
     readonly passed: boolean;
     readonly output: string;
     /** Each named check, where there are several. */
-    readonly parts?: readonly { readonly name: string; readonly passed: boolean }[];
+    readonly parts?: readonly {
+      readonly name: string;
+      readonly passed: boolean;
+      /** Milliseconds; absent where it is not recorded. */
+      readonly durationMs?: number;
+    }[];
+    /** Of a single check. */
+    readonly durationMs?: number;
     /** Counts of cases; absent if the runner does not report them. */
     readonly cases?: { readonly passed: number; readonly failed: number; readonly skipped: number };
   } | null;

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { ErrorView } from '../src/http/errors.ts';
 import type { Fact } from '../src/views/gateFacts.ts';
 import { Icon, type IconName } from './icons.tsx';
+import { lineBlocks } from './lineBlocks.ts';
 import { formatAgo, formatSince, formatTime, humanizeName } from './words.ts';
 
 export function Ago({ at }: { readonly at: string }) {
@@ -57,11 +58,28 @@ export function Section({
   );
 }
 
+interface LineCounts {
+  readonly added: number;
+  readonly removed: number;
+}
+
 /** Added and removed lines. */
-export const Lines = ({ added, removed }: { readonly added: number; readonly removed: number }) => (
+export const Lines = ({ added, removed }: LineCounts) => (
   <span class="pm">
     {added > 0 && <span class="a">+{added}</span>} {removed > 0 && <span class="d">−{removed}</span>}
   </span>
+);
+
+/** Added and removed lines, and their share. */
+export const LineShare = (counts: LineCounts) => (
+  <>
+    <Lines {...counts} />
+    <span class="blocks" aria-hidden="true">
+      {lineBlocks(counts.added, counts.removed).map((kind, at) => (
+        <i key={at} class={kind} />
+      ))}
+    </span>
+  </>
 );
 
 const TONES = { plain: '', ok: 'ok', warning: 'wait', bad: 'bad' } as const;

@@ -30,7 +30,8 @@ export function formatSince(iso: string, now: number = Date.now()): string {
   return ago === 'now' ? 'just now' : `${ago} ago`;
 }
 
-export const formatDollars = (usd: number): string => `$${usd.toFixed(2)}`;
+/** Below one cent with three digits: little is not nothing. */
+export const formatDollars = (usd: number): string => `$${usd.toFixed(usd > 0 && usd < 0.01 ? 3 : 2)}`;
 
 /** What is not known is never shown as nothing. */
 export const formatCost = ({
@@ -39,7 +40,7 @@ export const formatCost = ({
 }: {
   readonly costUsd: number;
   readonly unpriced: number;
-}): string => (costUsd === 0 && unpriced > 0 ? 'unknown' : formatDollars(costUsd));
+}): string => (costUsd === 0 && unpriced > 0 ? 'no price known' : formatDollars(costUsd));
 
 export const shortHash = (hash: string): string => hash.slice(0, 8);
 

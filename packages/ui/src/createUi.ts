@@ -17,6 +17,7 @@ import { ChangeFeed } from './state/ChangeFeed.ts';
 import { type AskingOf, askingFor, RunsPlace, type RunsPlaceOptions } from './state/RunsPlace.ts';
 import type { ReadCommit, ReadGateCode } from './views/gateCode.ts';
 import type { WithRewindable } from './views/rewindView.ts';
+import type { ReadBranch } from './views/runView.ts';
 
 export interface UiOptions extends RunsPlaceOptions {
   /** `Host` values to accept, such as `inbox.example.org`. */
@@ -31,6 +32,11 @@ export interface UiOptions extends RunsPlaceOptions {
   readonly readCode?: ReadGateCode;
   /** Reads the changes of a run's commit. @defaultValue the page prints where it is */
   readonly readCommit?: ReadCommit;
+  /**
+   * Reads the branch to merge, with its command; returns `null` before commits lie on it.
+   * @defaultValue the page names no branch
+   */
+  readonly readBranch?: ReadBranch;
   /**
    * Opens a run with the agents, workspace and checks of its start, to rewind it, which moves its files.
    * @defaultValue runs with agents cannot be rewound here
@@ -92,6 +98,7 @@ export function createUi({
   readOnly: isReadOnly = false,
   readCode = async () => null,
   readCommit = async () => null,
+  readBranch,
   readAsset = readBuiltAsset,
   rewinding,
   signIn,
@@ -106,20 +113,10 @@ export function createUi({
   const drives = drive ? new PageDrives(driving ?? withAgents(place, asking)) : undefined;
   const drafts = folder === undefined ? undefined : new DraftFolder(folder);
   const deps: RouteContext = {
-    ...{
-      place,
-      feed: new ChangeFeed(place),
-      readCode,
-      readCommit,
-      code: at.code,
-      readAsset,
-      signIn,
-      isReadOnly,
-      drafts,
-      asking,
-      drives,
-      starting: drive ? starting : undefined,
-    },
+    ...{ place, readCode, readCommit, readBranch, readAsset, signIn, isReadOnly, drafts, asking, drives },
+    feed: new ChangeFeed(place),
+    code: at.code,
+    starting: drive ? starting : undefined,
     rewinding: rewinding ?? ((id, work) => place.write(async (devs) => work(await devs.run(id)))),
   };
   const routes = routesBelow(base, identifyFirst(identify, deps));

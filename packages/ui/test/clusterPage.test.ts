@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Orchestrator, type Run, type Runs } from '@devs/core';
+import { type Gate, Orchestrator, type Run, type Runs } from '@devs/core';
 import { durable } from '@devs/core/langgraph';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '@devs/core/testing';
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
@@ -64,19 +64,28 @@ async function waitingRun(id: string): Promise<Run> {
 describe('the page over a cluster', () => {
   test('lists what waits and what there is, and opens no file for it', async () => {
     for (const id of ['one', 'two']) await waitingRun(id);
+    const one = await worker.run('one');
+    const asked = (await one.gates())[0] as Gate;
+    const [place] = await one.quotableSections(asked);
+    const quote = place?.texts[0].split('\n')[0] ?? '';
+    const comments = [{ in: place?.names[0] ?? '', quote, text: 'Why?' }];
+    await one.decide(asked, { approved: false, comments, by: ADA });
+    await one.resume();
     const opened = vi.spyOn(runs, 'open');
     const { read } = mounted();
     const { gates, runs: lines, total, stopped } = await read<InboxView>('/api/inbox');
     expect(gates).toMatchObject([
-      { threadId: 'one', title: 'one', about: 'Design', asks: 'Is this the design?' },
-      { threadId: 'two' },
+      { threadId: 'two', title: 'two', about: 'Design', asks: 'Is this the design?' },
+      { threadId: 'one' },
     ]);
+    const [, again] = gates;
+    expect(again?.facts[0]).toEqual({ text: '0 of 1 comment answered', tone: 'warning' });
     expect([total, stopped]).toEqual([2, []]);
     expect(lines).toMatchObject([
       { id: 'two', status: 'waiting', openGates: 1 },
       { id: 'one', status: 'waiting', openGates: 1 },
     ]);
-    expect(gates[0]?.cost).toEqual((await (await worker.run('one')).status()).cost);
+    expect(again?.cost).toEqual((await (await worker.run('one')).status()).cost);
     expect(await read('/api/waiting')).toEqual({ total: 2, running: 0 });
     expect(await read('/api/runs?after=two')).toMatchObject({ runs: [{ id: 'one' }], nextRuns: null });
     expect(opened).not.toHaveBeenCalled();

@@ -5,6 +5,7 @@ import { markPieces } from '../page/code/Piece.ts';
 import { type DiffLine, parseDiff } from '../page/diff/diffLines.ts';
 import { gapLength, openBelow, openGap } from '../page/diff/gaps.ts';
 import { lastInFile } from '../page/diff/lastInFile.ts';
+import { linesAtOnce } from '../page/diff/linesAtOnce.ts';
 import { whyFolded } from '../page/diff/whyFolded.ts';
 import { markedWords, wordMarks } from '../page/diff/wordMarks.ts';
 import { evidenceOf, readingOrder, treeOf } from '../page/review/reviewFiles.ts';
@@ -41,6 +42,17 @@ const files = parseDiff(DIFF);
 const [first] = files as [(typeof files)[number]];
 
 const shown = ({ kind, text, after }: DiffLine): string => `${kind} ${after ?? ''} ${text}`;
+
+describe('lines that are made at once', () => {
+  const files = (...lengths: readonly number[]) => lengths.map((length) => ({ lines: Array(length) }));
+
+  test('are all of a small diff, and of a large one the beginning of the files on the first screens', () => {
+    expect(linesAtOnce(files(600, 400))).toEqual(['all', 'all']);
+    expect(linesAtOnce(files(200, 200, 601, 1))).toEqual(['beginning', 'beginning', 'head', 'head']);
+    expect(linesAtOnce(files(5_000, 1))).toEqual(['beginning', 'head']);
+    expect(linesAtOnce([])).toEqual([]);
+  });
+});
 
 describe('a diff', () => {
   test('what git says of a file is told in words: new, its mode, that it is binary', () => {

@@ -97,21 +97,21 @@ describe('the words of a gate', () => {
 });
 
 describe('comments of the version before', () => {
-  const since = (...states: readonly string[]) => states.map((each) => ({ since: each })) as never;
+  const after = (kind: string, artifact: unknown, comments: { answered: number; total: number }) =>
+    ({ ...(gate(kind, artifact) as object), comments }) as never;
 
   test('are counted in the row, and make room for themselves', () => {
     const weak = { ...review(['a', 'b']), check: null };
     const losses = { ...weak.tasks[0], losses: [{}] };
     const { facts } = gateFacts(
-      gate('review', { ...weak, tasks: [losses, weak.tasks[1]] }),
+      after('review', { ...weak, tasks: [losses, weak.tasks[1]] }, { answered: 2, total: 2 }),
       TASKS,
-      since('changed', 'gone'),
     );
     expect(facts).toHaveLength(4);
     expect(facts[0]).toEqual({ text: '2 of 2 comments answered', tone: 'ok' });
     expect(facts.at(-1)).toEqual({ text: '1 warning about tests', tone: 'warning' });
     expect(facts.map(({ text }) => text)).not.toContain('4 files');
-    expect(gateFacts(gate('design_approval', DESIGN), TASKS, since('unchanged')).facts[0]).toEqual({
+    expect(gateFacts(after('design_approval', DESIGN, { answered: 0, total: 1 }), TASKS).facts[0]).toEqual({
       text: '0 of 1 comment answered',
       tone: 'warning',
     });
@@ -122,7 +122,15 @@ describe('after a decision', () => {
   const decided = (kind: string, artifact: unknown, decision: unknown) =>
     ({ ...(gate(kind, artifact) as object), closed: { decision } }) as never;
   const run = (rest: object = {}) =>
-    ({ driver: null, gates: [], status: 'waiting', tasks: TASKS, ...rest }) as never;
+    ({
+      driver: null,
+      gates: [],
+      status: 'waiting',
+      tasks: TASKS,
+      branch: null,
+      commits: [],
+      ...rest,
+    }) as never;
   const told = (view: never, of: never): readonly string[] =>
     nextSteps(view, of).map(({ words, state }) => `${words}: ${state}`);
 
@@ -150,6 +158,18 @@ describe('after a decision', () => {
     ]);
     const back = decided('review', review(['a', 'b']), { approved: false, tasks: ['T1', 'T2'] });
     expect(told(back, run())[1]).toBe('T1, T2 again: waits');
+  });
+
+  test('it ends with the branch to merge, once commits lie on it', () => {
+    const code = decided('review', review(['Turn a text']), { approved: true });
+    const branch = { name: 'devs/slug', merge: 'git merge devs/slug' };
+    const steps = nextSteps(code, run({ branch, commits: [{}, {}] }));
+    expect(steps.slice(-2)).toEqual([
+      { words: 'The run ends', detail: '2 commits on devs/slug so far', state: 'to come' },
+      { words: 'You merge', detail: '', command: 'git merge devs/slug', state: 'to come' },
+    ]);
+    const back = decided('review', review(['a']), { approved: false });
+    expect(nextSteps(back, run({ branch })).at(-1)?.words).toBe('You are asked again');
   });
 
   test('nothing is told of a run that asks or has ended, and of answers of other kinds', () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseDiff } from '../page/diff/diffLines.ts';
+import { lineBlocks } from '../page/lineBlocks.ts';
 import { gateHref, parseRoute, runHref } from '../page/place.ts';
 
 const DIFF = `diff --git a/a.sql b/a.sql
@@ -71,6 +72,18 @@ describe('parts of the page', () => {
         expect(told).toBeGreaterThanOrEqual(lines.length - heads);
       }),
     );
+  });
+
+  test('added and removed lines have a share of five blocks, and never none', () => {
+    const blocks = (added: number, removed: number): string => lineBlocks(added, removed).join('');
+    expect([blocks(206, 7), blocks(1, 999), blocks(1, 1), blocks(3, 0), blocks(0, 3), blocks(0, 0)]).toEqual([
+      'aaaad',
+      'adddd',
+      'aaadd',
+      'aaaaa',
+      'ddddd',
+      '',
+    ]);
   });
 
   test('an address leads back to where it was made, and any other to the inbox', () => {

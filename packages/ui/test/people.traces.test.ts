@@ -183,9 +183,16 @@ describe('people in Chromium', () => {
     const run = await devs.start({ id: 'shop', brief: '# Shop\n\nSell things.\n', gates, review: 'task' });
     await run.resume();
     const [gate] = await run.gates();
-    const { page } = await asReader({ dir, id: 'ada', at: `/runs/shop/gates/${gate?.sessionId}` });
+    const driving = { drive: true, driving: async () => undefined };
+    const at = `/runs/shop/gates/${gate?.sessionId}`;
+    const { page } = await asReader({ dir, id: 'ada', at, ...driving });
     await page.locator('.head .chip', { hasText: about }).first().waitFor();
     await page.locator('#approve').waitFor();
     expect(await seriousOn(page)).toEqual([]);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.locator('#more:popover-open').waitFor();
+    expect(await seriousOn(page), 'with the menu of a phone').toEqual([]);
+    expect(await page.locator('#more:popover-open').count()).toBe(1);
   });
 });

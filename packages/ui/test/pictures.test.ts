@@ -7,7 +7,7 @@ import { meterShapes } from '../page/meterShapes.ts';
 import { mergedLog } from '../page/run/mergedLog.ts';
 import { formatRewindResult, lastRewind } from '../page/run/rewindWords.ts';
 import { LANE, timelineAxis, timelineLanes } from '../page/run/timelineLanes.ts';
-import { formatDuration, formatMeasure, taskTag } from '../page/words.ts';
+import { formatCost, formatDollars, formatDuration, formatMeasure, taskTag } from '../page/words.ts';
 
 /** Any graph: circles, loops, and edges that lead nowhere. */
 const graphs = (most: number) =>
@@ -258,6 +258,12 @@ describe('words', () => {
     [183_600_000, '2 d 3 h'],
   ] as const)('%d ms are %s', ([ms, words]) => {
     expect(formatDuration(ms)).toBe(words);
+  });
+
+  test('little is not nothing, and neither is what has no price', () => {
+    expect([0, 0.004, 0.01, 1].map(formatDollars)).toEqual(['$0.00', '$0.004', '$0.01', '$1.00']);
+    const cost = (costUsd: number, unpriced: number): string => formatCost({ costUsd, unpriced });
+    expect([cost(0, 0), cost(0, 1), cost(0.2, 1)]).toEqual(['$0.00', 'no price known', '$0.20']);
   });
 
   test('amounts are told in what they are measured in', () => {

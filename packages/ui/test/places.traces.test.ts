@@ -72,16 +72,39 @@ describe('screens as they are placed', { timeout: 240_000 }, () => {
     await page.goto(await at());
     // Is it checked, has each criterion evidence, where do I begin?
     await seen('#crit-h', '#chk-h', '.tree-h', '.file .fh', '.diff tr', '#approve');
+    expect(await outOfReach(page), 'code').toEqual([]);
+    expect(await moving(page)).toBeGreaterThan(0);
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    expect(await moving(page)).toBe(0);
     await page.goto(`${new URL(page.url()).origin}/#/runs/shop`);
     // Does it need me, what does it do, what has it cost?
     await seen('.now h2', '.now .btn', '.figs dt', '.figs dd');
+    expect(await outOfReach(page), 'run').toEqual([]);
     await page.goto(await at());
     await page.locator('#approve').waitFor();
     await page.evaluate("document.querySelector('#approve-only').click()");
     // Was it recorded, does the run go on, what is next?
     await seen('#done-h', '#go-h', '#q-h', '.go .btn');
+    expect(await outOfReach(page), 'answered').toEqual([]);
   });
 });
+
+/** Controls that the keyboard cannot reach. Numbers of lines are: by `j`, `k` and `c`. */
+const outOfReach = async (page: Page): Promise<unknown> =>
+  page.evaluate(`[...document.querySelectorAll('button, a, input, select, textarea, summary')]
+    .filter((each) => each.checkVisibility() && !each.disabled && !each.matches('button.at'))
+    .filter((each) => each.tabIndex < 0 || (each.tagName === 'A' && !each.hasAttribute('href')))
+    .map((each) => each.outerHTML.slice(0, 120))`);
+
+/** Elements that would move: with a transition or an animation that takes time. */
+const moving = async (page: Page): Promise<number> =>
+  Number(
+    await page.evaluate(`[...document.querySelectorAll('*')].filter((each) => ['', '::before', '::after'].some((part) => {
+      const { animationDuration, animationName, transitionDuration } = getComputedStyle(each, part);
+      const takes = (times) => times.split(', ').some((time) => Number.parseFloat(time) > 0.01);
+      return takes(transitionDuration) || (animationName !== 'none' && takes(animationDuration));
+    })).length`),
+  );
 
 const overflow = async (page: Page): Promise<number> =>
   Math.max(0, Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth')));

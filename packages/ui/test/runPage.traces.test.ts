@@ -55,7 +55,7 @@ describe('the screens of runs in Chromium', () => {
     expect(figures).toContain(`${cost.calls} calls`);
     // The fakes report tokens and no price.
     expect(cost.unpriced).toBeGreaterThan(0);
-    expect(figures).toContain(`unknown ${cost.unpriced} calls without a price`);
+    expect(figures).toContain(`no price known ${cost.unpriced} calls without a price`);
     expect(figures).toContain(`${cost.tokensIn.toLocaleString('en-US')} in`);
     expect(await textOf(page, '.head .status')).toBe(status);
     expect(await textOf(page, '.spending tfoot')).toContain(`all${cost.requests}`);

@@ -55,6 +55,7 @@ export class CheckSuite implements Checks {
         kind: check.kind ?? 'test',
         passed: result.passed,
         command: result.command,
+        ...(result.durationMs !== undefined && { durationMs: result.durationMs }),
       })),
       ...(cases.length > 0 && { cases }),
       ...(flaky.length > 0 && { flaky }),

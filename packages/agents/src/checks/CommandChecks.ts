@@ -122,6 +122,7 @@ export class CommandChecks implements Checks {
       };
     };
     const begun = Date.now();
+    const started = performance.now();
     try {
       const end = await runProcess({
         argv: [...(this.#sandbox?.prefix(place) ?? []), ...this.#argv],
@@ -132,8 +133,9 @@ export class CommandChecks implements Checks {
         onStdout: pushTo('stdout'),
         onStderr: pushTo('stderr'),
       });
+      const durationMs = Math.round(performance.now() - started);
       const told = (await this.#reported(dir, root, begun)) ?? cases.cases(await realpath(root));
-      return this.#result(end, output.toString(), told);
+      return { ...this.#result(end, output.toString(), told), durationMs };
     } catch (error) {
       return this.#notStarted(error as NodeJS.ErrnoException);
     }

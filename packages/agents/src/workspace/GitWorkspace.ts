@@ -153,6 +153,18 @@ export class GitWorkspace implements Workspace {
   }
 
   /**
+   * Returns the branch of a run if the repository has all commits of the run on it. Returns `null` without commits, and
+   * for a URL: the remote is not asked.
+   */
+  async deliveredBranch(threadId: string): Promise<string | null> {
+    const tip = await this.tip(threadId);
+    const user = tip === null ? null : await this.#user();
+    if (tip === null || user === null) return null;
+    const branch = branchOf(threadId);
+    return (await user.hasOnBranch(branch, tip)) ? branch : null;
+  }
+
+  /**
    * Pushes the branch of a run to a URL. A branch there that has commits of others stays as it is: see `held`.
    *
    * @throws DevsError `WORKSPACE_FAILED` with the message of git; `CONFIG_INVALID` for a URL with a password.

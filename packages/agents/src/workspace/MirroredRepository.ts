@@ -141,6 +141,11 @@ export class MirroredRepository extends UserRepository {
     return { branch, commit, held: null };
   }
 
+  /** Not known without asking the network. */
+  override async hasOnBranch(): Promise<boolean> {
+    return false;
+  }
+
   override async holds(branch: string, commit: string): Promise<boolean> {
     await this.#fetch();
     return super.holds(branch, commit);

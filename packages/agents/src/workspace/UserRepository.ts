@@ -180,6 +180,14 @@ export class UserRepository {
     });
   }
 
+  /** Whether a commit is in a branch. */
+  hasOnBranch(branch: string, commit: string): Promise<boolean> {
+    return this.lend(async ({ git }) => {
+      const there = await askForRef(git, `refs/heads/${branch}`);
+      return there !== null && (there === commit || isAncestor(git, commit, there));
+    });
+  }
+
   /**
    * Removes a branch that is merged into what is checked out; with `force`, also one that has no commits but a run's, up
    * to `tip`. `null` where there is no such branch.

@@ -5,7 +5,7 @@ import { columns, type Line, withoutBlankEnd } from '../terminal/Line.ts';
 import { oneLine } from '../terminal/visible.ts';
 import { missingNamedLines } from './missingNamed.ts';
 import { passedBudgetLines } from './renderBudget.ts';
-import { codeReviewLines, isCodeReview } from './renderCodeReview.ts';
+import { codeReviewLines, formatCheckTime, isCodeReview } from './renderCodeReview.ts';
 import { taskLabelOrEmpty } from './sentence.ts';
 
 export interface ShownDocuments {
@@ -168,7 +168,13 @@ export interface BaselineView {
   readonly flaky: readonly string[];
   readonly cases: number | null;
   readonly output: string;
-  readonly parts?: readonly { readonly name: string; readonly kind: string; readonly passed: boolean }[];
+  readonly parts?: readonly {
+    readonly name: string;
+    readonly kind: string;
+    readonly passed: boolean;
+    /** Milliseconds. */
+    readonly durationMs?: number;
+  }[];
   /** A program that is not there. */
   readonly missing?: string;
 }
@@ -187,7 +193,8 @@ function baselineLines(shown: BaselineView): readonly Line[] {
   return [
     { style: 'bold', text: oneLine(`${command} fails on the untouched repository${ran}`) },
     ...parts.map(
-      ({ name, kind, passed }) => `  ${passed ? 'passed' : 'failed'}  ${oneLine(`${name} (${kind})`)}`,
+      ({ name, kind, passed, durationMs }) =>
+        `  ${passed ? 'passed' : 'failed'}  ${oneLine(`${name} (${kind})`)}${durationMs === undefined ? '' : ` in ${formatCheckTime(durationMs)}`}`,
     ),
     '',
     ...(missing === undefined ? formatNames('What fails', failing) : missingLines(missing)),

@@ -73,12 +73,24 @@ function rangeLines({ range: { from, to, tree, commits, files, total } }: CodeRe
 
 function checkLines({ check }: CodeReview): readonly Line[] {
   if (check === null) return ['Checks  not run on this exact commit'];
-  const { command, summary = command, passed, exitCode, output } = check;
+  const { command, summary = command, passed, exitCode, output, durationMs, parts = [] } = check;
   const lines = output.trimEnd().split('\n').slice(-SHOWN.output);
+  const times = parts.flatMap(({ name, durationMs: ms }) =>
+    ms === undefined ? [] : [`${name} ${formatCheckTime(ms)}`],
+  );
+  const took = durationMs === undefined ? '' : ` in ${formatCheckTime(durationMs)}`;
   return [
-    `Checks  ${passed ? 'passed' : `FAILED (${exitCode ?? 'ended by a signal'})`}: ${summary}`,
+    `Checks  ${passed ? 'passed' : `FAILED (${exitCode ?? 'ended by a signal'})`}: ${summary}${took}`,
+    ...(times.length > 0 ? [oneLine(`Times   ${times.join(', ')}`)] : []),
     ...lines.map((line) => `  ${line}`),
   ];
+}
+
+/** Seconds with a tenth, or minutes and seconds. */
+export function formatCheckTime(ms: number): string {
+  if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
 const signedCount = (sign: '+' | '-', count: number | null): string =>

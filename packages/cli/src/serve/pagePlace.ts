@@ -8,6 +8,7 @@ import { codeInGit, limitsIn } from '../project/openProject.ts';
 import { encryptionKeyOf, type Session } from '../project/Session.ts';
 import { readCommitDiff, readShownDiff, type ShownRange } from '../render/reviewDiff.ts';
 import { usageError } from '../usageError.ts';
+import { branchReader } from './branchReader.ts';
 
 /** The code of a review, as the page shows it. */
 type ReviewCode = NonNullable<Awaited<ReturnType<NonNullable<UiOptions['readCode']>>>>;
@@ -22,6 +23,7 @@ export type PagePlace = Pick<
   | 'limits'
   | 'readCode'
   | 'readCommit'
+  | 'readBranch'
   | 'code'
   | 'drafts'
   | 'rewinding'
@@ -54,6 +56,7 @@ export async function openPagePlace(file: string | undefined, session: Session):
       ...(limits && { limits }),
       readCode: (gate, since) => gateCodeOf(gate, since, session),
       readCommit: async (run, commit) => toGateCode(await readCommitDiff(run, commit, session)),
+      ...(cluster === null && { readBranch: branchReader(session) }),
       code: codeInGit(session),
       rewinding: async (id, work) =>
         (await import('../project/withAgentsOf.ts')).withAgentsOf(id, session, work),

@@ -8,6 +8,8 @@ const SECOND = /\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/g;
 const ELAPSED = /^ *\d+\.\ds(?= {2})/gm;
 /** Newer versions of `node --test` begin the lines of their summary in another way. */
 const RUNNER_LINE = /^( *(?:│ )?)ℹ /gm;
+/** Of checks, as `devs show` prints them. */
+const TOOK = /(?<=^Times {3}.*| in )\d+\.\d s\b/gm;
 const DURATION = /duration_ms [\d.]+/g;
 
 const USER = userInfo().username;
@@ -35,6 +37,7 @@ export class Stabiliser {
       .replace(ELAPSED, () => `${(lines++ * 0.5).toFixed(1)}s`.padStart(7))
       .replace(HEX, (id) => this.#formOf(id))
       .replace(RUNNER_LINE, '$1# ')
+      .replace(TOOK, '0.5 s')
       .replace(DURATION, 'duration_ms 250')
       .replaceAll(`by ${USER}`, 'by ada')
       .replaceAll(`  - ${USER}: `, '  - ada: ')

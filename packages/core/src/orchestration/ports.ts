@@ -417,6 +417,8 @@ export interface CodeReview extends ReviewSubject {
   readonly check: ReviewedCheck | null;
   /** Of these tasks, oldest first. */
   readonly rejections: readonly ReviewRejection[];
+  /** Comments of the last rejection, and how many are answered; absent without any, and in a review of an older release. */
+  readonly comments?: { readonly answered: number; readonly total: number };
   /** Notes for the merge: unsigned commits, hooks that did not run. */
   readonly notes?: readonly string[];
 }
@@ -461,7 +463,9 @@ export interface ReviewedCheck {
   /** Its end. */
   readonly output: string;
   /** Result of each named part, if there are several. */
-  readonly parts?: readonly Pick<CheckPart, 'name' | 'passed'>[];
+  readonly parts?: readonly Pick<CheckPart, 'name' | 'passed' | 'durationMs'>[];
+  /** Milliseconds of a single command; absent if the check does not report them, and in a review of an older release. */
+  readonly durationMs?: number;
   /** Number of test cases by result; absent if the runner does not report them. */
   readonly cases?: Readonly<Record<TestCase['state'], number>>;
 }

@@ -320,6 +320,8 @@ export interface CheckResult {
   readonly flaky?: readonly string[];
   /** A missing program: the check did not run. */
   readonly missing?: string;
+  /** Milliseconds that the command ran. */
+  readonly durationMs?: number;
 }
 
 export interface TestCase {
@@ -338,6 +340,8 @@ export interface CheckPart {
   readonly passed: boolean;
   /** Absent in a result of an older release. */
   readonly command?: string;
+  /** Milliseconds; absent if the check does not report them, and in a result of an older release. */
+  readonly durationMs?: number;
 }
 
 export interface CheckRequest {

@@ -19,6 +19,7 @@ import type { RunSpan } from '../engine/telemetry/RunSpan.ts';
 import { type GateEdit, gateDraft } from '../orchestration/gates/pipelineGates.ts';
 import type { OpenPipeline } from '../orchestration/graph.ts';
 import type { CommitView } from '../orchestration/ports.ts';
+import type { LastComment } from '../orchestration/review/lastComments.ts';
 import type { GraphState } from '../orchestration/types.ts';
 import type { PruneResult } from '../state/checkpoints/CheckpointPruner.ts';
 import { afterBarrier } from '../state/commits/CommitBarrier.ts';
@@ -27,7 +28,6 @@ import type { HitlSession } from '../state/gates/hitlSession.ts';
 import type { AskOptions } from './askGate.ts';
 import {
   commentedGates,
-  type LastComment,
   type PlacesOptions,
   recordViewed,
   revealHidden,

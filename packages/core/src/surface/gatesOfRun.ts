@@ -1,19 +1,10 @@
 // The gates of a run: found by their session, commented on, as a person saw them last, announced once.
 
 import { whenFree } from '../db/busy.ts';
-import {
-  comments,
-  commentsOf,
-  type GateComment,
-  placeNamed,
-  type QuotableSection,
-  type QuotableSections,
-  type QuoteStatus,
-  sinceQuoted,
-} from '../engine/gates/answerForms.ts';
+import { comments, placeNamed, type QuotableSection } from '../engine/gates/answerForms.ts';
 import { assertDecidable } from '../engine/gates/approvals.ts';
 import type { EngineStore } from '../engine/gates/EngineStore.ts';
-import { isEdit, ruleOf } from '../engine/gates/engineGates.ts';
+import { ruleOf } from '../engine/gates/engineGates.ts';
 import { type Gate, gateOf, type SentAnswer } from '../engine/gates/Gate.ts';
 import { type RevealedPlace, revealedPlaces, revealFact } from '../engine/gates/hiddenPlaces.ts';
 import { asHuman, isSameId, principalOf, principalText } from '../engine/gates/principals.ts';
@@ -21,6 +12,12 @@ import { DevsError, isDevsError } from '../errors/DevsError.ts';
 import type { EventBus } from '../events/events.ts';
 import { scrub } from '../masking/scrub.ts';
 import type { CodeOfRuns, CodeReview } from '../orchestration/ports.ts';
+import {
+  type LastComment,
+  lastComments,
+  type QuotableTexts,
+  type ReadQuotedCode,
+} from '../orchestration/review/lastComments.ts';
 import { afterBarrier } from '../state/commits/CommitBarrier.ts';
 import type { HitlSessionStore } from '../state/gates/HitlSessionStore.ts';
 import type { HitlSession, HitlSessionKind, Principal } from '../state/gates/hitlSession.ts';
@@ -71,12 +68,6 @@ function warn(error: unknown): void {
 export interface PlacesOptions {
   /** Whether the files of a code review are read. @defaultValue true */
   readonly code?: boolean;
-}
-
-/** The texts of a gate that comments quote; `read` is `null` where the code of runs cannot be read. */
-interface QuotableTexts {
-  readonly places: QuotableSections;
-  readonly read: ReadQuotedCode | null;
 }
 
 /** The part of a run's file that its gates need. */
@@ -150,97 +141,7 @@ export class CommentedGates {
   }
 }
 
-/** What somebody said of the last version that a gate showed, and what became of it in this one. */
-export interface LastComment extends GateComment {
-  /** Such as `human:ada`. */
-  readonly by: string;
-  /** ISO 8601, UTC. */
-  readonly at: string;
-  /** The gate it was said at. */
-  readonly sessionId: string;
-  readonly since: QuoteStatus;
-}
-
-/** The comments of the rejection before a gate, in the order they were given. */
-async function lastComments(
-  gate: Gate,
-  { places, read }: QuotableTexts,
-  sessions: HitlSessionStore,
-): Promise<readonly LastComment[]> {
-  const last = decisionBefore(gate, sessions);
-  if (last === null) return [];
-  const [before, now] = [places(artifactOf(last)), places(gate.artifact)];
-  const about = {
-    by: principalText(last.principal),
-    at: new Date(last.decidedAt).toISOString(),
-    sessionId: last.id,
-  };
-  const sinceOf = async (comment: GateComment): Promise<QuoteStatus> => {
-    const then = placeNamed(before, comment.in);
-    if (then !== null || gate.kind !== 'review')
-      return sinceQuoted(comment.quote, then, placeNamed(now, comment.in));
-    return sinceInCode(comment, [artifactOf(last), gate.artifact] as ReviewsInTurn, read);
-  };
-  const found: LastComment[] = [];
-  for (const comment of commentsOf(last.decision))
-    found.push({ ...comment, ...about, since: await sinceOf(comment) });
-  return found;
-}
-
-/** A session of a run that was decided: these are all there. */
-type DecidedSession = HitlSession & {
-  readonly decision: object;
-  readonly principal: Principal;
-  readonly decidedAt: number;
-};
-
-/** An edit decides nothing: what was said before it still stands. */
-function decisionBefore(gate: Gate, sessions: HitlSessionStore): DecidedSession | null {
-  const openedAt = Date.parse(gate.openedAt);
-  const isBefore = (session: DecidedSession): boolean =>
-    session.id !== gate.sessionId &&
-    session.suspendedAt <= openedAt &&
-    !isEdit(session.decision) &&
-    isAboutSame(artifactOf(session), gate);
-  const decided = sessions.listDecided(gate.threadId, gate.kind) as readonly DecidedSession[];
-  return decided.findLast(isBefore) ?? null;
-}
-
-/** A design and a plan are about the whole run; a review is about tasks. */
-function isAboutSame(before: unknown, { kind, artifact }: Gate): boolean {
-  if (kind !== 'review') return true;
-  const { taskIds } = before as CodeReview;
-  return (artifact as CodeReview).taskIds.some((id) => taskIds.includes(id));
-}
-
-/** The one that was commented on, and the one after it. */
-type ReviewsInTurn = readonly [CodeReview, CodeReview];
-
-async function sinceInCode(
-  { in: path, quote }: GateComment,
-  reviews: ReviewsInTurn,
-  read: ReadQuotedCode | null,
-): Promise<QuoteStatus> {
-  if (read === null) return 'unknown';
-  try {
-    const [before, after] = reviews;
-    const [then, now] = await Promise.all([read(before.range.to, path), read(after.range.to, path)]);
-    const placeOf = (text: string | null): QuotableSection => ({ names: [path], texts: [text ?? ''] });
-    return sinceQuoted(quote, placeOf(then), then !== null && now === null ? null : placeOf(now));
-  } catch (error) {
-    // Commits of a run that was carried over to others may be gone.
-    if (isDevsError(error, 'WORKSPACE_FAILED')) return 'unknown';
-    throw error;
-  }
-}
-
-const artifactOf = ({ question }: HitlSession): unknown =>
-  (question as { readonly artifact?: unknown } | null)?.artifact ?? null;
-
 // What a code review shows lies in git: its session names commits and holds no line of them.
-
-/** Reads a file of a run's commit, without its secrets, as comments on it are recorded; `null` where there is none. */
-type ReadQuotedCode = (commit: string, path: string) => Promise<string | null>;
 
 /** `null` where nobody said where the code of runs is. */
 function codeReader(threadId: string, code: CodeOfRuns | null): ReadQuotedCode | null {

@@ -5,6 +5,7 @@ import { useContext } from 'preact/hooks';
 export interface DiffExtras {
   /** Criteria that a line of a file as it is now is evidence for. */
   readonly evidenceAt: (path: string, line: number) => readonly string[];
+  readonly hasEvidence: (path: string) => boolean;
   /** Every line of a file as it is now. */
   readonly readLines: (path: string) => Promise<readonly string[]>;
   readonly isViewed: (path: string) => boolean;

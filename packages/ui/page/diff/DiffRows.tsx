@@ -1,7 +1,5 @@
 import type { LastComment } from '@devs/core/internal';
-import { useSignal } from '@preact/signals';
 import { Fragment, type VNode } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
 import { markPieces } from '../code/Piece.ts';
 import type { Colours } from '../code/useColours.ts';
 import { lineAnchor } from '../gate/anchors.ts';
@@ -12,6 +10,7 @@ import { useDiffExtras } from './DiffExtras.ts';
 import { type DiffLine, splitRows } from './diffLines.ts';
 import { gapLength, type OpenLines, STEP } from './gaps.ts';
 import { isSplit } from './isSplit.ts';
+import { useNear } from './useNear.ts';
 import type { Mark } from './wordMarks.ts';
 
 /** Lines that are made at once; it limits the longest task of the browser. */
@@ -19,6 +18,9 @@ const CHUNK = 200;
 
 /** Of a line, as long as it was not made: rem. */
 const LINE_REM = 1.25;
+
+/** The room of lines that are not made. */
+export const chunkHeight = (lines: number) => ({ height: `${lines * LINE_REM}rem` });
 
 /** The lines of a file, with colours, marks and comments. */
 export interface RowsOf {
@@ -53,24 +55,10 @@ interface ChunkOf {
 }
 
 function Chunk({ isAtOnce, from, rows }: ChunkOf & { readonly isAtOnce: boolean }) {
-  const isNear = useSignal(isAtOnce);
-  const place = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    if (isNear.value || place.current === null) return undefined;
-    const observer = new IntersectionObserver(
-      (seen) => {
-        if (!seen.some(({ isIntersecting }) => isIntersecting)) return;
-        isNear.value = true;
-        observer.disconnect();
-      },
-      { rootMargin: '600px' },
-    );
-    observer.observe(place.current);
-    return () => observer.disconnect();
-  }, []);
-  if (isNear.value) return <Rows from={from} rows={rows} />;
+  const { place, isNear } = useNear(isAtOnce);
+  if (isNear) return <Rows from={from} rows={rows} />;
   const length = Math.min(CHUNK, rows.lines.length - from);
-  return <div ref={place} class="chunk" style={{ height: `${length * LINE_REM}rem` }} />;
+  return <div ref={place} class="chunk" style={chunkHeight(length)} />;
 }
 
 function Rows({ from, rows }: ChunkOf) {

@@ -2,9 +2,7 @@ import { useMemo } from 'preact/hooks';
 import { type DiffFile, parseDiff } from './diffLines.ts';
 import { FileDiff } from './FileDiff.tsx';
 import { isSplit } from './isSplit.ts';
-
-/** Lines of a diff up to which all of it is there at once, to be searched. */
-const SMALL = 1_000;
+import { linesAtOnce } from './linesAtOnce.ts';
 
 /** A diff as git prints it, file by file. */
 export function DiffView({ diff }: { readonly diff: string }) {
@@ -13,15 +11,15 @@ export function DiffView({ diff }: { readonly diff: string }) {
 }
 
 export function DiffFiles({ files }: { readonly files: readonly DiffFile[] }) {
-  const isSmall = files.reduce((sum, { lines }) => sum + lines.length, 0) <= SMALL;
+  const atOnce = useMemo(() => linesAtOnce(files), [files]);
   return (
     <div class="diffs">
       <p class="dtools">
         <span class="grow" />
         <LayoutButton />
       </p>
-      {files.map((file) => (
-        <FileDiff key={file.path} file={file} isAtOnce={isSmall} />
+      {files.map((file, at) => (
+        <FileDiff key={file.path} file={file} atOnce={atOnce[at] ?? 'head'} />
       ))}
     </div>
   );

@@ -10,15 +10,22 @@ import { Lines, Problem } from '../parts.tsx';
 import { toErrorView } from '../state.ts';
 import { formatCommentCount } from '../words.ts';
 import { useDiffExtras } from './DiffExtras.ts';
-import { DiffRows } from './DiffRows.tsx';
+import { chunkHeight, DiffRows } from './DiffRows.tsx';
 import type { DiffFile, DiffLine } from './diffLines.ts';
 import { type OpenLines, openBelow, openGap, STEP } from './gaps.ts';
 import { lastInFile } from './lastInFile.ts';
+import type { LinesAtOnce } from './linesAtOnce.ts';
+import { useNear } from './useNear.ts';
 import { whyFolded } from './whyFolded.ts';
 import { wordMarks } from './wordMarks.ts';
 
+interface FileOf {
+  readonly file: DiffFile;
+  readonly atOnce: LinesAtOnce;
+}
+
 /** A file of a diff. A folded file has only its head, and a long file only the lines near the screen. */
-export function FileDiff({ file, isAtOnce }: { readonly file: DiffFile; readonly isAtOnce: boolean }) {
+export function FileDiff({ file, atOnce }: FileOf) {
   const { path } = file;
   const extras = useDiffExtras();
   const isViewed = extras?.isViewed(path) === true;
@@ -46,7 +53,7 @@ export function FileDiff({ file, isAtOnce }: { readonly file: DiffFile; readonly
           </label>
         )}
       </FileHead>
-      {isOpen.value && <FileBody file={file} isAtOnce={isAtOnce} />}
+      {isOpen.value && <NearBody file={file} atOnce={atOnce} />}
     </section>
   );
 }
@@ -113,7 +120,17 @@ function FileHead({ file, isOpen, onFold, children }: FileHeadOf) {
   );
 }
 
-function FileBody({ file, isAtOnce }: { readonly file: DiffFile; readonly isAtOnce: boolean }) {
+/** Keys lead to comments, and to the evidence of a criterion: files with them are there. */
+function NearBody({ file, atOnce }: FileOf) {
+  const [gate, extras] = [useGate(), useDiffExtras()];
+  const said = gate === null ? null : threadAt(gate, file.path, () => true);
+  const isLedTo = (said?.own.length ?? 0) + (said?.last.length ?? 0) > 0 || extras?.hasEvidence(file.path);
+  const { place, isNear } = useNear(atOnce !== 'head' || isLedTo === true);
+  if (isNear) return <FileBody file={file} atOnce={atOnce} />;
+  return <div ref={place} class="fb" style={chunkHeight(file.lines.length)} />;
+}
+
+function FileBody({ file, atOnce }: FileOf) {
   const { path, notes } = file;
   const gate = useGate();
   const { lines, error, open } = useOpened(file);
@@ -132,7 +149,7 @@ function FileBody({ file, isAtOnce }: { readonly file: DiffFile; readonly isAtOn
       ))}
       {error !== null && <Problem error={error} />}
       <LastComments comments={last.elsewhere} />
-      <DiffRows {...{ path, lines, gate, colours, marks, isAtOnce, open }} last={last.at} />
+      <DiffRows {...{ path, lines, gate, colours, marks, open }} isAtOnce={atOnce === 'all'} last={last.at} />
       {open !== null && canOpenBelow(file) && (
         <button type="button" class="gap-below" onClick={() => open(null, STEP)}>
           <Icon name="gap" /> lines below

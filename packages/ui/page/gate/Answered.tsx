@@ -4,7 +4,7 @@ import type { WaitingLine, WaitingView } from '../../src/views/inboxView.ts';
 import type { ShownRunView } from '../../src/views/runView.ts';
 import { runPath } from '../api.ts';
 import { notGoneOn } from '../flow.ts';
-import { GoesOnByItself, GoOn } from '../GoOn.tsx';
+import { Command, GoesOnByItself, GoOn } from '../GoOn.tsx';
 import { Icon, kindIcon } from '../icons.tsx';
 import { Ago, FactWords, Problem } from '../parts.tsx';
 import { gateHref, inboxHref, runHref } from '../place.ts';
@@ -101,9 +101,10 @@ function Path({ view, run }: { readonly view: ShownGateView; readonly run: Shown
         <>
           <h2>What happens next</h2>
           <ol>
-            {steps.map(({ words, detail, state }) => (
+            {steps.map(({ words, detail, command, state }) => (
               <li key={words} class={state.replace(' ', '-')}>
                 <b>{words}</b> <span class="q3">{detail}</span>
+                {command !== undefined && <Command words={command} />}
               </li>
             ))}
           </ol>
@@ -165,15 +166,25 @@ const renderAsking = (id: string, gate: ShownRunView['gates'][number]) => (
   </div>
 );
 
-const renderEnded = ({ id, status }: ShownRunView) => (
-  <div class="go-top">
-    <h2 id="go-h" class="grow">
-      The run has ended: {status.replace('_', ' ')}
-    </h2>
-    <a class="btn" href={runHref(id)}>
-      See the run
-    </a>
-  </div>
+const renderEnded = ({ id, status, branch, commits }: ShownRunView) => (
+  <>
+    <div class="go-top">
+      <h2 id="go-h" class="grow">
+        The run has ended: {status.replace('_', ' ')}
+      </h2>
+      <a class="btn" href={runHref(id)}>
+        See the run
+      </a>
+    </div>
+    {branch !== null && (
+      <p class="row wrap merge">
+        <span>
+          {formatNumbered(commits.length, 'commit')} on <code>{branch.name}</code>. You merge:
+        </span>
+        <Command words={branch.merge} />
+      </p>
+    )}
+  </>
 );
 
 const renderIdle = (id: string) => (

@@ -8,12 +8,14 @@ export interface NextStep {
   readonly words: string;
   /** In a few words; empty without any. */
   readonly detail: string;
+  /** To type. */
+  readonly command?: string;
   /** `waits`: a process must drive the run first. */
   readonly state: 'done' | 'works' | 'waits' | 'to come';
 }
 
 type Decided = Pick<ShownGateView, 'artifact' | 'closed' | 'kind'>;
-type Going = Pick<ShownRunView, 'driver' | 'gates' | 'status' | 'tasks'>;
+type Going = Pick<ShownRunView, 'branch' | 'commits' | 'driver' | 'gates' | 'status' | 'tasks'>;
 
 /** Runs that go nowhere. */
 const ENDED: ReadonlySet<string> = new Set(['completed', 'cancelled', 'dead_letter']);
@@ -34,17 +36,26 @@ type Step = Omit<NextStep, 'state'>;
 
 const step = (words: string, detail = ''): Step => ({ words, detail });
 
-const END = step('The run ends');
+/** What is on the branch now is merged at the end, with what comes to it until then. */
+const endSteps = ({ branch, commits }: Going): readonly Step[] =>
+  branch === null
+    ? [step('The run ends')]
+    : [
+        step('The run ends', `${formatNumbered(commits.length, 'commit')} on ${branch.name} so far`),
+        { ...step('You merge'), command: branch.merge },
+      ];
 
-function approvedSteps({ artifact, kind }: Decided, { tasks }: Going): readonly Step[] {
+function approvedSteps({ artifact, kind }: Decided, run: Going): readonly Step[] {
+  const { tasks } = run;
+  const end = endSteps(run);
   if (kind === 'design_approval') {
-    return [step('Design approved'), step('The plan is made'), step('Its tasks are worked on'), END];
+    return [step('Design approved'), step('The plan is made'), step('Its tasks are worked on'), ...end];
   }
-  if (kind === 'dag_approval') return [step('Plan approved'), ...taskSteps(tasks), END];
+  if (kind === 'dag_approval') return [step('Plan approved'), ...taskSteps(tasks), ...end];
   if (!isReview(artifact)) return [];
   const tags = artifact.tasks.map(({ taskId }) => taskTag(taskId)).join(', ');
   const commit = `commit ${shortHash(artifact.range.to)} stays as it is`;
-  return [step(`${tags} approved`, commit), ...taskSteps(tasks), END];
+  return [step(`${tags} approved`, commit), ...taskSteps(tasks), ...end];
 }
 
 /** The task that begins next, and how many come after it. */

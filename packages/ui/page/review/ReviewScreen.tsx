@@ -9,6 +9,7 @@ import { type DiffExtras, DiffExtrasContext } from '../diff/DiffExtras.ts';
 import { LayoutButton } from '../diff/DiffView.tsx';
 import { type DiffFile, parseDiff } from '../diff/diffLines.ts';
 import { FileDiff } from '../diff/FileDiff.tsx';
+import { linesAtOnce } from '../diff/linesAtOnce.ts';
 import { AskBox } from '../gate/AskBox.tsx';
 import { GateHead } from '../gate/GateHead.tsx';
 import { type GateOnPage, useGate } from '../gate/gateOnPage.ts';
@@ -19,9 +20,6 @@ import { formatNumbered, formatSince, shortHash } from '../words.ts';
 import { FileTree } from './FileTree.tsx';
 import { ReviewSummary } from './ReviewSummary.tsx';
 import { evidenceOf, readingOrder } from './reviewFiles.ts';
-
-/** Lines of a diff up to which all of it is there at once, to be searched. */
-const SMALL = 1_000;
 
 /** Code to decide on: evidence, then file by file. */
 export function ReviewScreen({ view, review }: { readonly view: ShownGateView; readonly review: Review }) {
@@ -67,7 +65,7 @@ interface FilesOf {
 function Files({ view, review, files, code, evidence, since, onSince }: FilesOf) {
   const gate = useGate();
   const extras = useExtras(view, gate, evidence);
-  const isSmall = files.reduce((sum, { lines }) => sum + lines.length, 0) <= SMALL;
+  const atOnce = useMemo(() => linesAtOnce(files), [files]);
   const { added, removed } = review.range.total;
   return (
     <DiffExtrasContext.Provider value={extras}>
@@ -81,8 +79,8 @@ function Files({ view, review, files, code, evidence, since, onSince }: FilesOf)
           <LayoutButton />
         </div>
         <CodeNotes code={code} />
-        {files.map((file) => (
-          <FileDiff key={file.path} file={file} isAtOnce={isSmall} />
+        {files.map((file, at) => (
+          <FileDiff key={file.path} file={file} atOnce={atOnce[at] ?? 'head'} />
         ))}
       </div>
     </DiffExtrasContext.Provider>
@@ -121,6 +119,7 @@ function useExtras(view: ShownGateView, gate: GateOnPage | null, evidence: Files
   return {
     evidenceAt: (path, line) =>
       evidence.filter((each) => each.path === path && each.line === line).map(({ criterion }) => criterion),
+    hasEvidence: (path) => evidence.some((each) => each.path === path),
     readLines: (path) => {
       const known = read.get(path) ?? readLines(view, path);
       read.set(path, known);

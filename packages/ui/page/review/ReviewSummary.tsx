@@ -151,7 +151,8 @@ function Checks({ check, ms }: ChecksOf) {
       </>
     );
   }
-  const parts = check.parts ?? [{ name: check.command, passed: check.passed }];
+  const parts = check.parts ?? [{ ...check, name: check.command }];
+  const isTimed = parts.length === 1 && parts[0]?.durationMs !== undefined;
   const passed = parts.filter((part) => part.passed).length;
   return (
     <>
@@ -160,14 +161,15 @@ function Checks({ check, ms }: ChecksOf) {
         <span class={check.passed ? 'ok' : 'bad'}>
           {passed} of {parts.length} passed
         </span>
-        {ms !== null && <span class="q3"> in {formatDuration(ms)}</span>}
+        {ms !== null && !isTimed && <span class="q3"> in {formatDuration(ms)}</span>}
       </h2>
       <ul class="checks">
         {parts.map((part) => (
           <li key={part.name}>
             <Icon name={part.passed ? 'check' : 'cross'} tone={part.passed ? 'ok' : 'bad'} />
             <code>{part.name}</code>
-            <span class="q2">{part.passed ? 'passed' : 'failed'}</span>
+            <span class="q2 grow">{part.passed ? 'passed' : 'failed'}</span>
+            {part.durationMs !== undefined && <span class="q3 time">{formatDuration(part.durationMs)}</span>}
           </li>
         ))}
       </ul>

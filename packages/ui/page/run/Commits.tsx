@@ -1,19 +1,23 @@
 import type { CommitLine } from '../../src/views/commitsView.ts';
-import type { RunView } from '../../src/views/runView.ts';
+import type { ShownRunView } from '../../src/views/runView.ts';
 import { Icon } from '../icons.tsx';
 import { Lines } from '../parts.tsx';
 import { gateHref } from '../place.ts';
 import { shortHash } from '../words.ts';
 
 /** The commits of the tasks, the latest first, each with its review. */
-export function Commits({ run: { id, commits } }: { readonly run: Pick<RunView, 'id' | 'commits'> }) {
+export function Commits({
+  run: { id, commits, branch },
+}: {
+  readonly run: Pick<ShownRunView, 'id' | 'commits' | 'branch'>;
+}) {
   if (commits.length === 0) return null;
   return (
     <section class="panel commits" aria-label="Commits">
       <header>
         <h2>Commits</h2>
         <span class="grow" />
-        <span class="q3">{commits.length}</span>
+        <span class="q3">{branch === null ? commits.length : <code>{branch.name}</code>}</span>
       </header>
       <ul>
         {commits.map((commit) => (

@@ -9,6 +9,7 @@ import type { ChangeFeed } from '../state/ChangeFeed.ts';
 import type { AskingOf, RunsPlace, RunsPlaceOptions } from '../state/RunsPlace.ts';
 import type { ReadCommit, ReadGateCode } from '../views/gateCode.ts';
 import type { WithRewindable } from '../views/rewindView.ts';
+import type { ReadBranch } from '../views/runView.ts';
 
 /** The page that routes work with. */
 export interface RouteContext {
@@ -17,6 +18,8 @@ export interface RouteContext {
   readonly readAsset: ReadAsset;
   readonly readCode: ReadGateCode;
   readonly readCommit: ReadCommit;
+  /** Absent where the page names no branch. */
+  readonly readBranch: ReadBranch | undefined;
   /** Reads files of runs. */
   readonly code: RunsPlaceOptions['code'];
   readonly rewinding: WithRewindable;

@@ -45,7 +45,7 @@ const inboxRoute: Route = {
   path: '/api/inbox',
   access: 'read',
   handle: async (_asked, { place }) =>
-    jsonResponse(await shownView(await place.read((reader) => inboxView(reader, place.isOneFile)))),
+    jsonResponse(await shownView(await place.read((reader) => inboxView(reader)))),
 };
 
 const waitingRoute: Route = {
@@ -53,13 +53,7 @@ const waitingRoute: Route = {
   path: '/api/gates',
   access: 'read',
   handle: async ({ request }, { place }) =>
-    jsonResponse(
-      await shownView(
-        await place.read((reader) =>
-          waitingView(reader, { isOneFile: place.isOneFile, after: afterOf(request) }),
-        ),
-      ),
-    ),
+    jsonResponse(await shownView(await place.read((reader) => waitingView(reader, afterOf(request))))),
 };
 
 const runs: Route = {
@@ -81,10 +75,11 @@ const runRoute: Route = {
   method: 'GET',
   path: '/api/runs/:run',
   access: 'read',
-  handle: async ({ params: { run = '' } }, { place, drives }) => {
+  handle: async ({ params: { run = '' } }, { place, drives, readBranch }) => {
     const view = await place.read((reader) => reader.view(run, runView));
     const failure = drives?.failureOf(run) ?? null;
-    return jsonResponse(await shownView<ShownRunView>({ ...view, failure }));
+    const branch = view.commits.length === 0 ? null : ((await readBranch?.(run)) ?? null);
+    return jsonResponse(await shownView<ShownRunView>({ ...view, failure, branch }));
   },
 };
 

@@ -96,11 +96,6 @@ export class RunsPlace {
     return basename(basename(folder) === '.devs' ? dirname(folder) : folder);
   }
 
-  /** Whether all runs are in one file. */
-  get isOneFile(): boolean {
-    return this.#at.runs === undefined;
-  }
-
   /** A file that is not there is not made. @throws DevsError as {@link read}. */
   async write<T>(work: (devs: Orchestrator) => Promise<T>): Promise<T> {
     this.#assertPresent();

@@ -1,5 +1,4 @@
 import type { Gate, PipelineRunInfo } from '@devs/core';
-import type { LastComment } from '@devs/core/internal';
 
 /** A fact of a gate, with how good it is. */
 export interface Fact {
@@ -19,20 +18,14 @@ export interface GateFacts {
 
 type Tasks = readonly Pick<PipelineRunInfo['tasks'][number], 'taskId' | 'label' | 'name' | 'status'>[];
 
-/**
- * Pure.
- *
- * @param tasks - Of the run: names of those that a gate is about.
- * @param comments - Of the version before.
- */
+/** Pure. @param tasks - Of the run: names of those that a gate is about. */
 export function gateFacts(
-  gate: Pick<Gate, 'kind' | 'artifact' | 'message' | 'taskId'>,
+  gate: Pick<Gate, 'kind' | 'artifact' | 'message' | 'taskId' | 'comments'>,
   tasks: Tasks,
-  comments: readonly Pick<LastComment, 'since'>[] = [],
 ): GateFacts {
   const shown = (gate.artifact ?? {}) as Shown;
   const { asks, facts, size = null } = factsOf(gate, shown, tasks);
-  return { asks, facts: mostTelling([...commentsFact(comments), ...facts]), size };
+  return { asks, facts: mostTelling([...commentsFact(gate.comments), ...facts]), size };
 }
 
 /** Facts of a row. */
@@ -48,11 +41,11 @@ function mostTelling(facts: readonly Fact[]): readonly Fact[] {
   return mostTelling(facts.toSpliced(least, 1));
 }
 
-function commentsFact(comments: readonly Pick<LastComment, 'since'>[]): readonly Fact[] {
-  if (comments.length === 0) return [];
-  const answered = comments.filter(({ since }) => since === 'changed' || since === 'gone').length;
-  const words = `${answered} of ${numbered(comments.length, 'comment')} answered`;
-  return [answered === comments.length ? ok(words) : warning(words)];
+function commentsFact(comments: Gate['comments']): readonly Fact[] {
+  if (comments === undefined) return [];
+  const { answered, total } = comments;
+  const words = `${answered} of ${numbered(total, 'comment')} answered`;
+  return [answered === total ? ok(words) : warning(words)];
 }
 
 /** The members of artifacts that are counted. */

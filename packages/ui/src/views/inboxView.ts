@@ -1,5 +1,4 @@
 import type { Gate, PipelineRunInfo } from '@devs/core';
-import type { LastComment } from '@devs/core/internal';
 import type { Reader } from '../state/RunsPlace.ts';
 import { gateLabel } from './choices.ts';
 import { type GateFacts, gateFacts } from './gateFacts.ts';
@@ -61,10 +60,10 @@ export interface InboxView extends WaitingView, RunsView {
 const PAGE = 50;
 
 /** What waits for a person, and the newest of everything else. */
-export async function inboxView(reader: Reader, isOneFile: boolean): Promise<InboxView> {
+export async function inboxView(reader: Reader): Promise<InboxView> {
   const begun = await reader.list({ status: 'running', limit: PAGE });
   return {
-    ...(await waitingView(reader, { isOneFile })),
+    ...(await waitingView(reader)),
     driven: begun.filter(({ driver }) => driver !== null).map(runLine),
     stopped: await stoppedRuns(reader, begun),
     ...(await runsView(reader)),
@@ -80,44 +79,15 @@ export async function countsView(reader: Reader): Promise<Pick<WaitingView, 'tot
 const countDriven = async (reader: Reader): Promise<number> =>
   (await reader.list({ status: 'running', limit: PAGE })).filter(({ driver }) => driver !== null).length;
 
-interface WaitingQuery {
-  /** Comments are read from the run, which a storage with a file for each run would open. */
-  readonly isOneFile: boolean;
-  readonly after?: string | undefined;
-}
-
 /** @throws RangeError for an `after` that no page gave. */
-export async function waitingView(reader: Reader, { isOneFile, after }: WaitingQuery): Promise<WaitingView> {
+export async function waitingView(reader: Reader, after?: string): Promise<WaitingView> {
   const { gates, next, total } = await reader.openGates({
     limit: PAGE,
     ...(after !== undefined && { after }),
   });
   const statuses = await reader.list({ ids: gates.map(({ threadId }) => threadId) });
-  const lines: WaitingLine[] = [];
-  for (const [n, gate] of gates.entries()) {
-    const comments = isOneFile ? await commentsBefore(gate, reader) : [];
-    lines.push(waitingLine(gate, statuses[n] as PipelineRunInfo, comments));
-  }
+  const lines = gates.map((gate, at) => waitingLine(gate, statuses[at] as PipelineRunInfo));
   return { gates: lines, total, running: await countDriven(reader), nextGates: next };
-}
-
-type Comments = readonly Pick<LastComment, 'since'>[];
-
-/** Gates that are asked again after comments. */
-const ASKED_AGAIN: ReadonlySet<string> = new Set(['design_approval', 'dag_approval', 'review']);
-
-/** Kept while a reader is open: comments before a gate do not change. */
-const found = new WeakMap<Reader, Map<string, Comments>>();
-
-async function commentsBefore(gate: Gate, reader: Reader): Promise<Comments> {
-  if (!ASKED_AGAIN.has(gate.kind)) return [];
-  const known = found.get(reader) ?? new Map<string, Comments>();
-  found.set(reader, known);
-  const key = `${gate.sessionId} ${gate.artifactHash}`;
-  const comments =
-    known.get(key) ?? (await reader.view(gate.threadId, async (run) => run.lastComments(gate)));
-  known.set(key, comments);
-  return comments;
 }
 
 /** @throws DevsError `THREAD_NOT_FOUND` for an `after` that is no run. */
@@ -148,16 +118,12 @@ export function inboxGateLine({
   return { sessionId, threadId, kind, artifactHash, message, openedAt, about: gateLabel(kind).name };
 }
 
-function waitingLine(
-  gate: Gate,
-  { title, cost, tasks, budget }: PipelineRunInfo,
-  comments: Comments,
-): WaitingLine {
+function waitingLine(gate: Gate, { title, cost, tasks, budget }: PipelineRunInfo): WaitingLine {
   const limitUsd = budget.find(({ measure }) => measure === 'usd')?.limit ?? null;
   const progress = tasks.map((task) => progressOf(task, gate));
   return {
     ...inboxGateLine(gate),
-    ...gateFacts(gate, tasks, comments),
+    ...gateFacts(gate, tasks),
     title,
     cost,
     limitUsd,
@@ -167,14 +133,14 @@ function waitingLine(
 
 const ENDED_BADLY: ReadonlySet<string> = new Set(['failed', 'blocked', 'dead_letter']);
 
-/** Whether a gate asks about this task, alone or among others. */
-export function isAbout(gate: Gate, taskId: string): boolean {
-  const { taskIds = [] } = (gate.artifact ?? {}) as { readonly taskIds?: readonly string[] };
-  return gate.taskId === taskId || taskIds.includes(taskId);
+/** Ids of the tasks that a gate asks about; one that is of no task asks about its run. */
+export function askedTasks({ artifact, taskId }: Pick<Gate, 'artifact' | 'taskId'>): readonly string[] {
+  const { taskIds = [] } = (artifact ?? {}) as { readonly taskIds?: readonly string[] };
+  return taskIds.length === 0 ? [taskId] : taskIds;
 }
 
 function progressOf({ taskId, status }: PipelineRunInfo['tasks'][number], gate: Gate): TaskProgress {
-  if (isAbout(gate, taskId)) return 'asks';
+  if (askedTasks(gate).includes(taskId)) return 'asks';
   if (status === 'completed' || status === 'skipped') return 'done';
   if (ENDED_BADLY.has(status)) return 'failed';
   return status === 'pending' ? 'to come' : 'now';

@@ -4,7 +4,7 @@ import type { ReadableRun } from '../state/RunsPlace.ts';
 import { gateLabel } from './choices.ts';
 import { type CommitLine, commitsView } from './commitsView.ts';
 import { type GateFacts, gateFacts } from './gateFacts.ts';
-import { type GateLine, inboxGateLine, isAbout } from './inboxView.ts';
+import { askedTasks, type GateLine, inboxGateLine } from './inboxView.ts';
 import { type Stop, stopsOf } from './stopView.ts';
 
 export interface PastGateLine extends GateLine, Pick<ClosedGate, 'status' | 'principal' | 'decidedAt'> {
@@ -29,7 +29,18 @@ export interface RunView extends Omit<PipelineRunInfo, 'gates' | 'tasks'> {
 export interface ShownRunView extends RunView {
   /** Why this page's last execution of it ended; `null` where it ended well. */
   readonly failure: ErrorView | null;
+  /** `null` before commits lie on it, and without `readBranch`. */
+  readonly branch: RunBranch | null;
 }
+
+/** The branch of a run in the repository of a person, with its commits on it. */
+export interface RunBranch {
+  readonly name: string;
+  /** The command that merges it, or opens its pull request. */
+  readonly merge: string;
+}
+
+export type ReadBranch = (run: string) => Promise<RunBranch | null>;
 
 export async function runView(run: ReadableRun): Promise<RunView> {
   const { gates, tasks, ...status } = await run.status();
@@ -37,12 +48,7 @@ export async function runView(run: ReadableRun): Promise<RunView> {
   return {
     ...status,
     tasks: planView({ tasks, gates }, await run.state(), steps),
-    gates: await Promise.all(
-      gates.map(async (gate) => ({
-        ...inboxGateLine(gate),
-        ...gateFacts(gate, tasks, await run.lastComments(gate)),
-      })),
-    ),
+    gates: gates.map((gate) => ({ ...inboxGateLine(gate), ...gateFacts(gate, tasks) })),
     past: past.map(pastGate),
     commits: commitsView(tasks, gates, past),
     spending: spendingView(steps),
@@ -92,7 +98,7 @@ function planView(
   return tasks.map((task) => {
     const { dependsOn = [], epicId = '' } = records.get(task.taskId) ?? {};
     const endedAt = task.status === 'completed' ? (ends.get(task.taskId) ?? null) : null;
-    const waits = gates.some((gate) => isAbout(gate, task.taskId));
+    const waits = gates.some((gate) => askedTasks(gate).includes(task.taskId));
     return { ...task, dependsOn, epic: epics.get(epicId) ?? null, endedAt, waits };
   });
 }

@@ -1,5 +1,6 @@
 import type { ClosedGate, Gate, PipelineRunInfo, Run } from '@devs/core';
 import { gateLabel } from './choices.ts';
+import { askedTasks } from './inboxView.ts';
 
 /** Something that took time. Times are milliseconds from the beginning of the timeline. */
 export interface TimelineBar {
@@ -86,7 +87,10 @@ function stepSpan(
   };
 }
 
-/** One that was taken back without an answer has no end that is known; what a policy answered waited for nobody. */
+/**
+ * Each in the row of the last task that it asks about. One that was taken back without an answer has no end that is known;
+ * what a policy answered waited for nobody.
+ */
 function waits({ gates, past, tasks }: TimelineParts, now: number): readonly TimelineSpan[] {
   const answered = past.flatMap((gate) =>
     gate.decidedAt === null || gate.principal?.startsWith('policy:')
@@ -96,7 +100,7 @@ function waits({ gates, past, tasks }: TimelineParts, now: number): readonly Tim
   return [...answered, ...gates.map((gate) => ({ ...gate, to: now }))].map(({ to, ...gate }) => {
     const from = Date.parse(gate.openedAt);
     return {
-      row: tasks.find(({ taskId }) => taskId === askedTask(gate))?.label ?? 'run',
+      row: tasks.find(({ taskId }) => taskId === askedTasks(gate).at(-1))?.label ?? 'run',
       kind: 'waiting',
       name: gateLabel(gate.kind).name,
       attempt: 1,
@@ -104,10 +108,4 @@ function waits({ gates, past, tasks }: TimelineParts, now: number): readonly Tim
       to: Math.max(from, to),
     };
   });
-}
-
-/** The task that a gate is about; of several, the last. */
-function askedTask({ artifact, taskId }: Pick<Gate, 'artifact' | 'taskId'>): string {
-  const { taskIds = [] } = (artifact ?? {}) as { readonly taskIds?: readonly string[] };
-  return taskIds.at(-1) ?? taskId;
 }

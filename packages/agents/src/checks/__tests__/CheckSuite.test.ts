@@ -48,6 +48,20 @@ describe('CheckSuite', () => {
     });
   });
 
+  it('says how long each took, where a check tells', async () => {
+    const own = {
+      run: async () => ({ passed: true, exitCode: 0, timedOut: false, output: '', command: 'own' }),
+    };
+    const { parts } = await run(
+      new CheckSuite([
+        { name: 'slow', dir: '.', checks: script('setTimeout(() => {}, 300)') },
+        { name: 'own', dir: '.', checks: own },
+      ]),
+    );
+    expect(parts?.[0]?.durationMs).toBeGreaterThanOrEqual(300);
+    expect(parts?.[1]).toEqual({ name: 'own', kind: 'test', passed: true, command: 'own' });
+  });
+
   it('runs what only reads beside the others, in the order of the checks, one output after the other', async () => {
     const running = new Set<string>();
     const together: string[][] = [];

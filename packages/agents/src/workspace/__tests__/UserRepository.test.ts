@@ -100,6 +100,26 @@ describe('a run in an existing repository', () => {
     expect(user.git('rev-parse', 'devs/run-1').trim()).toBe(sha);
   });
 
+  it('names its branch while the repository has it with all commits of the run', async () => {
+    const workspace = new GitWorkspace({ dir: root, repository: root });
+    const run = await open();
+    expect(await workspace.deliveredBranch('run-1')).toBeNull();
+    await commitFile(run, 'two.js');
+    expect(await workspace.deliveredBranch('run-1')).toBeNull();
+    await run.deliver();
+    expect(await workspace.deliveredBranch('run-1')).toBe('devs/run-1');
+    await commitFile(run, 'three.js');
+    expect(await workspace.deliveredBranch('run-1')).toBeNull();
+    await run.deliver();
+    user.git('worktree', 'add', '-q', join(root, '.devs', 'elsewhere'), 'devs/run-1');
+    user.git('-C', join(root, '.devs', 'elsewhere'), 'commit', '-q', '--allow-empty', '-m', 'mine');
+    user.git('worktree', 'remove', join(root, '.devs', 'elsewhere'));
+    expect(await workspace.deliveredBranch('run-1')).toBe('devs/run-1');
+    user.git('branch', '-q', '-D', 'devs/run-1');
+    expect(await workspace.deliveredBranch('run-1')).toBeNull();
+    expect(await new GitWorkspace({ dir: root }).deliveredBranch('run-1')).toBeNull();
+  });
+
   it('leaves a branch alone that the user works on', async () => {
     const run = await open();
     await commitFile(run, 'two.js');

@@ -73,6 +73,19 @@ describe('what a review shows', () => {
   test.each([
     [{ passed: true, exitCode: 0 }, 'Checks  passed: npm test\n  b\n  c\n  d\n  e\n  f'],
     [{ passed: false, exitCode: 2 }, 'Checks  FAILED (2): npm test'],
+    [{ passed: true, durationMs: 640 }, 'Checks  passed: npm test in 0.6 s\n'],
+    [{ passed: true, durationMs: 59_980 }, 'Checks  passed: npm test in 1 min 0 s\n'],
+    [
+      {
+        passed: true,
+        parts: [
+          { name: 'unit', passed: true, durationMs: 72_400 },
+          { name: 'of an older release', passed: true },
+          { name: 'lint', passed: true, durationMs: 96 },
+        ],
+      },
+      'Checks  passed: npm test\nTimes   unit 1 min 12 s, lint 0.1 s\n',
+    ],
     [{ passed: false, exitCode: null }, 'Checks  FAILED (ended by a signal): npm test'],
   ])('the checks: %j', (check, words) => {
     const ran = { command: 'npm test', timedOut: false, output: 'a\nb\nc\nd\ne\nf\n', ...check };

@@ -11,7 +11,7 @@ import type {
 } from '../../state/gates/hitlSession.ts';
 import type { StateFile } from '../../state/StateFile.ts';
 import { hashOf } from '../../values/canonicalJson.ts';
-import type { GateComment } from './answerForms.ts';
+import type { CommentTally, GateComment } from './answerForms.ts';
 import { gateTimes } from './approvals.ts';
 import type { AnswerPolicy } from './DeclaredGate.ts';
 import { textsIn } from './hiddenPlaces.ts';
@@ -35,6 +35,8 @@ export interface Gate {
   readonly artifact: unknown;
   /** Number of places that were masked before the gate was recorded. They cannot be revealed. */
   readonly masked?: number;
+  /** Comments of the rejection before it, and how many of their texts have changed since; absent without comments. */
+  readonly comments?: CommentTally;
   /** JSON Schema of the values that an `interrupt()` or a declared gate accepts, if it has one. */
   readonly responseSchema?: unknown;
   /** Answers that a declared gate accepts besides an approval. */
@@ -133,7 +135,7 @@ export function gatesNamed(beginning: string, sessions: HitlSessionStore): reado
   return sessions.listNamed(beginning).map((session) => closedGate(session) ?? gateOf(session));
 }
 
-type GateContent = Partial<Pick<Gate, 'message' | 'artifact' | 'masked' | 'responseSchema'>> & {
+type GateContent = Partial<Pick<Gate, 'message' | 'artifact' | 'masked' | 'comments' | 'responseSchema'>> & {
   readonly takes?: AnswerPolicy;
 };
 
@@ -155,8 +157,9 @@ export function gateOf(session: HitlSession): Gate {
   };
 }
 
-const wherePresent = ({ masked, responseSchema, takes }: GateContent): Partial<Gate> => ({
+const wherePresent = ({ masked, comments, responseSchema, takes }: GateContent): Partial<Gate> => ({
   ...(masked !== undefined && { masked }),
+  ...(comments !== undefined && { comments }),
   ...(responseSchema !== undefined && { responseSchema }),
   ...(takes !== undefined && { takes: gateTakes(takes) }),
 });

@@ -196,6 +196,13 @@ function startOfLine(text: string, line: number): number | null {
   return start;
 }
 
+/** Comments of the last rejection. */
+export interface CommentTally {
+  /** Those whose text has changed. */
+  readonly answered: number;
+  readonly total: number;
+}
+
 /**
  * Whether quoted text still stands where it stood. Text that was no more when it was quoted (lines that a change had
  * removed) has changed once it is back.

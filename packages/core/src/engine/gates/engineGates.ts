@@ -9,6 +9,7 @@ import { type Limits, tooLarge } from '../../config/limits.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { Masked } from '../../masking/MaskRule.ts';
 import { isBlank } from '../../masking/visibleText.ts';
+import type { HitlSessionStore } from '../../state/gates/HitlSessionStore.ts';
 import type { HitlSession, HitlSessionKind, Principal } from '../../state/gates/hitlSession.ts';
 import { canonicalJson, hashOf } from '../../values/canonicalJson.ts';
 import { heaviestPlace } from '../../values/heaviestPlace.ts';
@@ -18,6 +19,7 @@ import {
   APPROVAL_SHAPE,
   answerText,
   assertFitsSchema,
+  type CommentTally,
   commentsOf,
   givenApproval,
   optionalText,
@@ -56,6 +58,11 @@ export interface GateRule<Recorded extends z.ZodType = z.ZodType> {
   readonly assertFits?: (answer: object, session: HitlSession, by: Principal) => void;
   /** The texts that may be quoted in comments on what is shown. @defaultValue none */
   readonly places?: QuotableSections;
+  /** Comments of the rejection before a gate that opens, and how many it answers; `null` without any. @defaultValue not counted */
+  readonly tally?: (
+    asked: { readonly threadId: string; readonly artifact: unknown },
+    sessions: HitlSessionStore,
+  ) => CommentTally | null;
   /** An answer without the secrets in it, which is then what is recorded. @defaultValue all of it is recorded */
   readonly scrub?: (answer: object) => Masked<object>;
   /** What is recorded of an answer, where that is more than was given. */

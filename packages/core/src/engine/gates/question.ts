@@ -10,6 +10,7 @@ import { breakpointMessage, isInnerBreakpoint } from '../breakpoints/Breakpoint.
 import { withBareConfig } from '../execution/ambientConfig.ts';
 import { lawHere } from '../execution/lawOf.ts';
 import type { NodeExecution } from '../execution/nodeExecution.ts';
+import type { CommentTally } from './answerForms.ts';
 import type { AnswerPolicy } from './DeclaredGate.ts';
 import { type GateRules, isKindOf } from './engineGates.ts';
 
@@ -170,6 +171,7 @@ export function sessionForQuestion(
   question: Question,
   interruptId: string,
   visit: Pick<NodeExecution, 'threadId' | 'checkpointId'> & Partial<Pick<NodeExecution, 'lgTaskId'>>,
+  comments: CommentTally | null = null,
 ) {
   const { kind, key, taskId, artifactHash, artifact, masked, message, responseSchema, takes, call } =
     question;
@@ -184,6 +186,7 @@ export function sessionForQuestion(
       message,
       artifact,
       ...(masked !== undefined && { masked }),
+      ...(comments !== null && { comments }),
       ...(responseSchema !== undefined && { responseSchema }),
       ...(takes !== undefined && { takes }),
       ...(call !== undefined && { call }),

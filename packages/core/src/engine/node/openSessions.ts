@@ -20,6 +20,7 @@ import {
   ownValues,
 } from '../breakpoints/Breakpoint.ts';
 import type { NodeExecution } from '../execution/nodeExecution.ts';
+import type { CommentTally } from '../gates/answerForms.ts';
 import { deadlineWaits } from '../gates/approvals.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { principalText } from '../gates/principals.ts';
@@ -64,12 +65,21 @@ export function openSessions<State extends object>(
   runs.suspend(
     visit,
     asked.map(({ id, question }) => ({
-      question: sessionForQuestion(question, id, visit),
+      question: sessionForQuestion(question, id, visit, tallied(question, visit, store)),
       facts: (opened) => factsAbout(question, opened, { visit, depth }),
       waits: deadlineWaits,
     })),
   );
   return interrupts;
+}
+
+/** Recorded beside what is shown: a list of gates of many runs tells it without opening one. */
+function tallied(
+  { kind, artifact }: Question,
+  { threadId }: NodeExecution,
+  { rules, sessions }: EngineStore,
+): CommentTally | null {
+  return rules[kind]?.tally?.({ threadId, artifact }, sessions) ?? null;
 }
 
 interface AskedIn {

@@ -24,6 +24,7 @@ import { type Baseline, comparableFailures, joinNames } from '../checks/CheckSum
 import { draftsOf, withDocuments } from '../nodes/documents.ts';
 import { assertPlanEdit, planDraftOf } from '../nodes/plan.ts';
 import type { DraftDocument, PlanResult } from '../ports.ts';
+import { tallyComments } from '../review/lastComments.ts';
 import { reviewGate } from '../review/reviewGate.ts';
 import type { GraphState, HitlGate } from '../types.ts';
 import {
@@ -280,6 +281,8 @@ const design = {
   shape: `${APPROVAL_SHAPE}, or edit it with { action: 'edit', documents }`,
   policyName: 'design',
   places: documentSections,
+  tally: (asked, sessions) =>
+    tallyComments({ ...asked, kind: 'design_approval' }, documentSections, sessions),
   assertFits: assertEditFits,
 } satisfies GateRule;
 
@@ -290,6 +293,7 @@ const dag = {
   shape: `${APPROVAL_SHAPE}, or edit it with { action: 'edit', plan }`,
   policyName: 'dag',
   places: planSections,
+  tally: (asked, sessions) => tallyComments({ ...asked, kind: 'dag_approval' }, planSections, sessions),
   assertFits: assertEditFits,
 } satisfies GateRule;
 

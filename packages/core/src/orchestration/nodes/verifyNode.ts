@@ -1,6 +1,10 @@
+import type { CommentTally } from '../../engine/gates/answerForms.ts';
+import { activeNode } from '../../engine/node/nodeContext.ts';
+import { scrub } from '../../masking/scrub.ts';
 import { formatCheck } from '../checks/CheckSummary.ts';
 import { acceptedMessage, taskCommitMessages } from '../commits/taskCommit.ts';
 import type {
+  CheckPart,
   CheckResult,
   CodeReview,
   CommitView,
@@ -12,7 +16,8 @@ import type {
   RunWorkspace,
   TestCase,
 } from '../ports.ts';
-import { isCodeApproved, reviewDecisions, reviewsOf } from '../review/reviewGate.ts';
+import { lastComments, type ReadQuotedCode, tallyOf } from '../review/lastComments.ts';
+import { isCodeApproved, reviewDecisions, reviewGate, reviewsOf } from '../review/reviewGate.ts';
 import { openWorkspace } from '../task/openWorkspace.ts';
 import { RecordedTree } from '../task/RecordedTree.ts';
 import { scrubbedStep } from '../task/scrubbedStep.ts';
@@ -144,14 +149,36 @@ async function askForReview(
   if (due === null) return null;
   const result = check ?? (await checkAgain(due, state, ports));
   const { subject } = due;
+  const review = codeReview(state, due, result && checkShown(result));
+  const comments = await tallyOfReview(state, review, workspace);
   const taskId = subject.epicId ?? (subject.taskIds.at(-1) as string);
   return {
     sessionId: `review/${taskId}/${reviewDecisions(state).length + 1}`,
     kind: 'review',
     taskId,
     node: 'verify',
-    review: codeReview(state, due, result && checkShown(result)),
+    review: { ...review, ...(comments !== null && { comments }) },
   };
+}
+
+/** Files are compared now, while the folder of the run is open: a list of gates does not open it. */
+async function tallyOfReview(
+  state: GraphState,
+  review: CodeReview,
+  workspace: RunWorkspace,
+): Promise<CommentTally | null> {
+  const { store, visit } = activeNode('a task');
+  const said = reviewsOf(state, review.taskIds).at(-1)?.signal.comments ?? [];
+  if (said.length === 0 || store === null) return null;
+  const { threadId } = visit;
+  const read: ReadQuotedCode = async (commit, path) => {
+    const text = (await workspace.readAt?.(commit, path)) ?? null;
+    return text === null ? null : scrub(text).value;
+  };
+  const texts = { places: reviewGate.places, read: workspace.readAt === undefined ? null : read };
+  const tally = async (): Promise<CommentTally | null> =>
+    tallyOf(await lastComments({ kind: 'review', threadId, artifact: review }, texts, store.sessions));
+  return scrubbedStep('comments', tally, { kind: 'work' });
 }
 
 /** No task was verified in this visit; a folder that holds more than the newest commit says nothing about it. */
@@ -213,17 +240,23 @@ function taskShown(
 }
 
 function checkShown(check: CheckResult): ReviewedCheck {
-  const { command, passed, exitCode, output, parts, cases } = check;
+  const { command, passed, exitCode, output, parts, cases, durationMs } = check;
   const counted = (cases ?? []).filter(({ whole }) => whole !== true);
   const count = (state: TestCase['state']): number => counted.filter((each) => each.state === state).length;
   return {
     ...{ command, summary: formatCheck(check), passed, exitCode, output: output.slice(-OUTPUT_SHOWN) },
-    ...(parts && { parts: parts.map(({ name, passed: isPassed }) => ({ name, passed: isPassed })) }),
+    ...(parts && { parts: parts.map(partShown) }),
+    ...(durationMs !== undefined && { durationMs }),
     ...(counted.length > 0 && {
       cases: { passed: count('passed'), failed: count('failed'), skipped: count('skipped') },
     }),
   };
 }
+
+const partShown = ({ name, passed, durationMs }: CheckPart): NonNullable<ReviewedCheck['parts']>[number] => ({
+  ...{ name, passed },
+  ...(durationMs !== undefined && { durationMs }),
+});
 
 /** Of each the most that is kept in the state. */
 const FILES_SHOWN = 200;

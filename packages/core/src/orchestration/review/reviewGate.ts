@@ -38,6 +38,7 @@ export const reviewGate = {
     recordedApproval().extend({ tasks: tasks() }).refine(namesTasksOnlyInANo, ONLY_IN_A_NO),
   ),
   places: reviewedTasks,
+  tally: ({ artifact }) => (artifact as CodeReview).comments ?? null,
   shape: '{ approved: true } or { approved: false, feedback, tasks? }',
   policyName: 'review',
   assertFits: assertReopens,

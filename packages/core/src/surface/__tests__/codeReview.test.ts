@@ -138,6 +138,31 @@ describe('a run whose code is reviewed after every task', () => {
     expect(await tasksOf(run)).toEqual(['T1 completed', 'T2 pending', 'T3 pending']);
   });
 
+  test('shows how long each check took, where the checks tell', async ({ dbPath }) => {
+    const scripted = scriptedChecks();
+    const part = { name: 'unit', kind: 'test', passed: true } as const;
+    const checks: Checks = {
+      run: async (request) => ({
+        ...(await scripted.run(request)),
+        durationMs: 700,
+        parts: [
+          { ...part, durationMs: 640 },
+          { ...part, name: 'older' },
+        ],
+      }),
+    };
+    const { run } = await aRun(dbPath, { checks });
+    const first = await run.resume();
+    expect(shown(first).check).toEqual({
+      ...{ command: 'scripted', summary: 'unit: passed; older: passed', passed: true, exitCode: 0 },
+      ...{ output: 'ok', durationMs: 700 },
+      parts: [
+        { name: 'unit', passed: true, durationMs: 640 },
+        { name: 'older', passed: true },
+      ],
+    });
+  });
+
   test('is completed, and its epics are closed, only when the last code was approved', async ({ dbPath }) => {
     const { run } = await aRun(dbPath);
     await run.resume();

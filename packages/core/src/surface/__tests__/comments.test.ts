@@ -116,6 +116,9 @@ describe('comments on a design', () => {
     await run.resume();
     const both = await run.lastComments(await gateOf(run));
     expect(both.map(({ since }) => since)).toEqual(['changed', 'changed']);
+    // The number was recorded with each gate when it opened.
+    expect(gate.comments).toEqual({ answered: 1, total: 2 });
+    expect((await gateOf(run)).comments).toEqual({ answered: 2, total: 2 });
     await approve(run);
     expect(await run.lastComments(await gateOf(run))).toEqual([]);
   });
@@ -253,6 +256,7 @@ test('comments on a plan reach who plans again, under the labels of its tasks', 
   await reject(run, [{ in: 'T1', quote, line: 1, text: 'Split it.' }]);
   expect(requests.distill[1]?.feedback).toBe(`On T1, line 1:\n> ${quote}\nSplit it.`);
   expect(await run.lastComments(await gateOf(run))).toMatchObject([{ in: 'T1', since: 'unchanged' }]);
+  expect((await gateOf(run)).comments).toEqual({ answered: 0, total: 1 });
 });
 
 describe('comments on code', () => {
@@ -295,6 +299,8 @@ describe('comments on code', () => {
       [name, expect.stringMatching(/^(un)?changed$/)],
       [label, 'unchanged'],
     ]);
+    const answered = after.filter(({ since }) => since === 'changed').length;
+    expect((await gateOf(run)).comments).toEqual({ answered, total: 2 });
   });
 
   test('are refused where the code cannot be read', async ({ dbPath }) => {
