@@ -174,6 +174,30 @@ describe('people in Chromium', () => {
     expect(await seriousOn(page), 'error').toEqual([]);
   });
 
+  test('axe finds nothing serious on the keys, the form of a new run and a graph of one’s own, light or dark', async ({
+    dir,
+  }) => {
+    const { app } = await waitingPost(dir);
+    const [gate] = await app.gates('post-42');
+    const driving = { drive: true, driving: async () => undefined, starting: async () => 'post-43' };
+    const { page } = await asReader({ dir, file: 'posts.sqlite', id: 'ada', ...driving });
+    await page.locator('main a.item').first().waitFor();
+    await page.keyboard.press('?');
+    await page.locator('#keys:popover-open').waitFor();
+    expect(await seriousOn(page), 'keys').toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.getByText('New run from a brief').click();
+    await page.locator('#brief').waitFor();
+    expect(await seriousOn(page), 'a new run').toEqual([]);
+    const { origin } = new URL(page.url());
+    await page.goto(`${origin}/#/runs/post-42/gates/${gate?.sessionId}`);
+    await page.locator('#approve').waitFor();
+    expect(await seriousOn(page), 'its gate').toEqual([]);
+    await page.goto(`${origin}/#/runs/post-42`);
+    await page.locator('.picture .node').first().waitFor();
+    expect(await seriousOn(page), 'its run').toEqual([]);
+  });
+
   test.for([
     ['Design', {}],
     ['Plan', { design: 'auto' }],

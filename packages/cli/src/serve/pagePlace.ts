@@ -8,7 +8,6 @@ import { codeInGit, limitsIn } from '../project/openProject.ts';
 import { encryptionKeyOf, type Session } from '../project/Session.ts';
 import { readCommitDiff, readShownDiff, type ShownRange } from '../render/reviewDiff.ts';
 import { usageError } from '../usageError.ts';
-import { branchReader } from './branchReader.ts';
 
 /** The code of a review, as the page shows it. */
 type ReviewCode = NonNullable<Awaited<ReturnType<NonNullable<UiOptions['readCode']>>>>;
@@ -56,7 +55,7 @@ export async function openPagePlace(file: string | undefined, session: Session):
       ...(limits && { limits }),
       readCode: (gate, since) => gateCodeOf(gate, since, session),
       readCommit: async (run, commit) => toGateCode(await readCommitDiff(run, commit, session)),
-      ...(cluster === null && { readBranch: branchReader(session) }),
+      ...(cluster === null && { readBranch: lateBranchReader(session) }),
       code: codeInGit(session),
       rewinding: async (id, work) =>
         (await import('../project/withAgentsOf.ts')).withAgentsOf(id, session, work),
@@ -67,6 +66,15 @@ export async function openPagePlace(file: string | undefined, session: Session):
   const whole = path.resolve(session.io.cwd, file);
   const dir = path.dirname(whole);
   return { ...encryptionKeyOf(session), dir, file: path.basename(whole), drafts: draftsIn(dir) };
+}
+
+/** Loaded for the first run: with it come schemas, and a command that reads makes none. */
+function lateBranchReader(session: Session): NonNullable<PagePlace['readBranch']> {
+  let loaded: Promise<NonNullable<PagePlace['readBranch']>> | undefined;
+  return async (run) => {
+    loaded ??= import('./branchReader.ts').then(({ branchReader }) => branchReader(session));
+    return (await loaded)(run);
+  };
 }
 
 async function gateCodeOf(
