@@ -60,6 +60,8 @@ test('a tenant finds, reads and decides its own runs alone; a worker executes th
   const [asked] = await openIn(acme.app);
   const ids = async (filter: object): Promise<readonly string[]> =>
     (await acme.app.list(filter)).runs.map(({ id }) => id);
+  // A question is there before the worker has let go of its run.
+  while ((await ids({ status: 'waiting' })).length === 0) await sleep(20);
   for (const filter of [{}, { tags: ['hot'] }, { status: 'waiting' }, { tenant: ACME }])
     expect(await ids(filter)).toEqual(['acme/1']);
   expect(await ids({ tenant: UMBRELLA })).toEqual([]);

@@ -1,3 +1,4 @@
+import { appendFileSync, mkdirSync, rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { howMany } from '../../../core/test/support/howMany.ts';
 import { longer } from '../../../core/test/support/longer.ts';
@@ -6,6 +7,8 @@ import { type SoakSample, soak } from './soak.ts';
 
 const SECONDS = howMany('DEVS_SOAK_SECONDS', 4);
 const IS_LONG = SECONDS > 60;
+/** A line for each sample of the long form. */
+const SAMPLES = 'test-results/soak.json';
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -28,6 +31,8 @@ const mostOf = (
 test(
   'a cluster that begins runs all the time keeps those of its retention, and nothing grows',
   async () => {
+    mkdirSync('test-results', { recursive: true });
+    rmSync(SAMPLES, { force: true });
     const samples = await soak({
       url: server.url,
       minutes: SECONDS / 60,
@@ -35,7 +40,7 @@ test(
       ended: IS_LONG ? '1m' : '1s',
       everySeconds: IS_LONG ? 30 : 1,
       tell: (sample) => {
-        if (IS_LONG) process.stderr.write(`${JSON.stringify(sample)}\n`);
+        if (IS_LONG) appendFileSync(SAMPLES, `${JSON.stringify(sample)}\n`);
       },
     });
     const last = samples.at(-1);
