@@ -5,7 +5,12 @@ import type { Seen } from './ThreadClient.ts';
 /** What both servers did with one request, and what was there before. */
 export interface Pair {
   readonly op: Op;
-  readonly before: { readonly isAsked: boolean; readonly hasRun: boolean };
+  readonly before: {
+    readonly isAsked: boolean;
+    readonly hasRun: boolean;
+    /** New values came after the last run. */
+    readonly isChanged: boolean;
+  };
   readonly own: Seen;
   readonly reference: Seen;
   /** The state of the thread afterwards. */
@@ -79,6 +84,26 @@ export const DIFFERENCES: readonly Difference[] = [
       op.kind === 'update' && op.values === 'unknown' && refused(own) && taken(reference),
   },
   {
+    row: 'New input after new values of a thread at rest',
+    fits: ({ op, before, own, reference }) =>
+      before.isChanged &&
+      before.hasRun &&
+      (isRun(op) || op.kind === 'start') &&
+      isError(own) &&
+      (taken(reference) || replyOf(reference).type === 'success'),
+  },
+  {
+    row: 'Questions of earlier checkpoints in the history',
+    fits: ({ op, own, reference }) =>
+      op.kind === 'history' &&
+      isDeepStrictEqual(list(own.body).map(withoutQuestions), list(reference.body).map(withoutQuestions)),
+  },
+  {
+    row: 'Values in the answer of `PATCH` after `run.start`',
+    fits: ({ op, own, reference }) =>
+      op.kind === 'patch' && isDeepStrictEqual({ ...Object(own.body), values: null }, Object(reference.body)),
+  },
+  {
     row: '`wait` and `join` at a question',
     isPassing: true,
     fits: ({ op, own, reference }) =>
@@ -122,5 +147,7 @@ export const DIFFERENCES: readonly Difference[] = [
     fits: ({ own, reference }) => isError(own) && isError(reference),
   },
 ];
+
+const withoutQuestions = (state: unknown): object => ({ ...Object(state), interrupts: [] });
 
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
