@@ -173,9 +173,7 @@ export class UserRepository {
     return this.lend(async ({ git }) => {
       const there = await askForRef(git, `refs/heads/${branch}`);
       const heads = [there, await userHead(git)].filter((head) => head !== null);
-      const found = await Promise.all(
-        heads.map(async (head) => head === commit || (await isAncestor(git, commit, head))),
-      );
+      const found = await Promise.all(heads.map((head) => isAncestor(git, commit, head)));
       return found.includes(true);
     });
   }
@@ -184,7 +182,7 @@ export class UserRepository {
   hasOnBranch(branch: string, commit: string): Promise<boolean> {
     return this.lend(async ({ git }) => {
       const there = await askForRef(git, `refs/heads/${branch}`);
-      return there !== null && (there === commit || isAncestor(git, commit, there));
+      return there !== null && isAncestor(git, commit, there);
     });
   }
 
@@ -205,8 +203,8 @@ export class UserRepository {
     return this.lend(async ({ git }) => {
       const [there, head] = [await askForRef(git, name), await userHead(git)];
       if (there === null) return null;
-      const isMerged = head !== null && (head === there || (await isAncestor(git, there, head)));
-      const isOurs = there === tip || (await isAncestor(git, there, tip));
+      const isMerged = head !== null && (await isAncestor(git, there, head));
+      const isOurs = await isAncestor(git, there, tip);
       const removed = (isMerged || (force && isOurs)) && !(await isCheckedOut(git, name));
       if (removed) await git.run(['update-ref', '-d', name, there]);
       return { name: branch, removed };
@@ -239,8 +237,9 @@ async function isCheckedOut(git: GitRepository, name: string): Promise<boolean> 
   return listed.split('\n').includes(`branch ${name}`);
 }
 
-/** Whether a commit is in the history of another one. */
+/** Whether a commit is another one, or in its history. */
 export async function isAncestor(git: GitRepository, older: string, newer: string): Promise<boolean> {
+  if (older === newer) return true;
   return (await git.run(['merge-base', older, newer]).catch(() => '')).trim() === older;
 }
 
