@@ -81,8 +81,8 @@ const NPX_MS = 1_000;
  * @param parent - npx, or the shell that it has started.
  */
 export function whenNpxEnds(parent: number, ended: () => void): void {
-  const npx = [parent, parentOf(parent)].find(isNpx);
-  if (npx === undefined) return;
+  const npx = npxAbove(parent);
+  if (npx === null) return;
   const looking = setInterval(() => {
     if (isAlive(npx)) return;
     clearInterval(looking);
@@ -91,16 +91,16 @@ export function whenNpxEnds(parent: number, ended: () => void): void {
   looking.unref();
 }
 
-const isNpx = (pid: number): boolean => /(?:^|[\s/])np[mx]\b/.test(ofProcess(pid, 'command'));
-
-const parentOf = (pid: number): number => Number(ofProcess(pid, 'ppid'));
-
-/** A column of `ps`; empty if the process has ended, or the machine lacks `ps`. */
-function ofProcess(pid: number, column: 'command' | 'ppid'): string {
+/** A process or the one above it, if that is npx; `null` also if the machine lacks `ps`. */
+function npxAbove(pid: number, levels = 2): number | null {
+  if (levels === 0) return null;
   try {
-    return execFileSync('ps', ['-o', `${column}=`, '-p', String(pid)], { encoding: 'utf8', stdio: 'pipe' });
+    const argv = ['-o', 'ppid=,command=', '-p', String(pid)];
+    const [, parent = '', command = ''] =
+      /^\s*(\d+)\s+(.*)/.exec(execFileSync('ps', argv, { encoding: 'utf8', stdio: 'pipe' })) ?? [];
+    return /(?:^|[\s/])np[mx]\b/.test(command) ? pid : npxAbove(Number(parent), levels - 1);
   } catch {
-    return '';
+    return null;
   }
 }
 
