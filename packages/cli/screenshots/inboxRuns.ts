@@ -12,7 +12,7 @@ import {
   type StartOptions,
 } from '@devs/core';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '@devs/core/testing';
-import { publishing } from '../../../examples/own-graph/publishing.ts';
+import { waitingPost } from './waitingPost.ts';
 
 const ADA = { kind: 'human', id: 'ada' } as const;
 const MINUTE = 60_000;
@@ -33,7 +33,7 @@ export async function fillInbox(dir: string): Promise<() => Promise<void>> {
   await atPlan(dir);
   await atDesign(dir);
   await stopped(dir);
-  await ownGraph(dir);
+  (await waitingPost(join(dir, 'state.sqlite'))).close();
   return running(dir);
 }
 
@@ -126,16 +126,6 @@ async function running(dir: string): Promise<() => Promise<void>> {
     await driven;
     devs.close();
   };
-}
-
-async function ownGraph(dir: string): Promise<void> {
-  const app = publishing(join(dir, 'state.sqlite'), {
-    model: async (prompt) => `${prompt}, in three lines`,
-    publish: async () => 'https://example.org/green-tea',
-    announce: async () => undefined,
-  });
-  await app.run('post-42', { topic: 'green tea' });
-  app.close();
 }
 
 async function withRun(

@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Orchestrator, type Run } from '@devs/core';
 import type { UiOptions } from '@devs/ui';
-import { publishing } from '../../../examples/own-graph/publishing.ts';
 // @ts-expect-error: a script of the build
 import { bundlePage } from '../../ui/page/bundlePage.mjs';
 import { launchChromium, unpackChromium } from '../../ui/test/support/launchChromium.ts';
@@ -16,6 +15,7 @@ import { type Served, servePage } from '../../ui/test/support/servePage.ts';
 import { EXIT } from '../src/exitCodes.ts';
 import { readShownDiff } from '../src/render/reviewDiff.ts';
 import { fillInbox } from './inboxRuns.ts';
+import { waitingPost } from './waitingPost.ts';
 
 type Browser = Awaited<ReturnType<typeof launchChromium>>;
 type Page = Awaited<ReturnType<Browser['newPage']>>;
@@ -143,12 +143,7 @@ async function ofInbox(browser: Browser): Promise<void> {
 }
 
 async function ofOwnGraph(browser: Browser): Promise<void> {
-  const app = publishing(join(work, 'posts.sqlite'), {
-    model: async (prompt) => `${prompt}, in three lines`,
-    publish: async () => 'https://example.org/green-tea',
-    announce: async () => undefined,
-  });
-  await app.run('post-42', { topic: 'green tea' });
+  const app = await waitingPost(join(work, 'posts.sqlite'));
   const { page, origin, close } = await openPage(browser, { dir: work, file: 'posts.sqlite' });
   const url = `${origin}/#/runs/post-42`;
   await take(page, { url, name: 'own-graph', ready: '.picture .node' });
