@@ -25,6 +25,8 @@ interface Reply {
 
 const EXPIRED = '0000000000000000000000000000dead';
 const REST_MS = 20;
+/** A request that takes longer waits for ever. */
+const LONGEST_MS = 60_000;
 
 /** One thread of a server, and requests that stock clients send, byte for byte the same to both servers. */
 export class ThreadClient {
@@ -42,12 +44,16 @@ export class ThreadClient {
 
   async send(method: string, path: string, body: unknown): Promise<Reply> {
     const sent = body === null ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
-    const response = await fetch(this.#url + path, {
-      method,
-      headers: { 'content-type': 'application/json' },
-      ...sent,
-    });
-    return { status: response.status, headers: response.headers, text: await response.text() };
+    const signal = AbortSignal.timeout(LONGEST_MS);
+    try {
+      const headers = { 'content-type': 'application/json' };
+      const response = await fetch(this.#url + path, { method, headers, signal, ...sent });
+      return { status: response.status, headers: response.headers, text: await response.text() };
+    } catch (error) {
+      throw new Error(`${method} ${this.#url}${path} ${JSON.stringify(body)} was not answered`, {
+        cause: error,
+      });
+    }
   }
 
   /** Does it, waits until the thread is at rest, and says what a client sees of it. */
@@ -188,11 +194,13 @@ export class ThreadClient {
 
   /** Until no run of the thread is left to do. */
   async #rest(): Promise<void> {
-    for (;;) {
+    for (const since = Date.now(); ; ) {
       const runs = await this.send('GET', `/threads/${this.#thread}/runs`, null);
       const isDoing = list(parsed(runs)).some((run) => OPEN.has(field(run, 'status')));
       const thread = await this.send('GET', `/threads/${this.#thread}`, null);
       if (thread.status !== 200 || (!isDoing && field(parsed(thread), 'status') !== 'busy')) return;
+      if (Date.now() - since > LONGEST_MS)
+        throw new Error(`${this.#url}${this.#at} does not come to rest: ${runs.text} ${thread.text}`);
       await sleep(REST_MS);
     }
   }

@@ -18,7 +18,7 @@ export async function compare(own: string, reference: string, ops: readonly Op[]
   const clients = [new ThreadClient(own, tag), new ThreadClient(reference, tag)] as const;
   const rows = new Set<string>();
   let alike = 0;
-  let before: Pair['before'] = { isAsked: false, hasRun: false, isChanged: false };
+  let before: Pair['before'] = { isAsked: false };
   for (const op of ops) {
     const [ours, theirs] = await both(clients, (client) => client.do(op));
     const [after, afterThere] = await both(clients, (client) => client.state());
@@ -31,19 +31,12 @@ export async function compare(own: string, reference: string, ops: readonly Op[]
       // From here on they are not the same thread.
       if (!isSame || row.isPassing !== true) break;
     } else alike += 1;
-    const isRun = STARTS.has(op.kind);
-    before = {
-      isAsked: isAsked(after),
-      hasRun: before.hasRun || isRun,
-      isChanged: op.kind === 'update' || (before.isChanged && !isRun),
-    };
+    before = { isAsked: isAsked(after) };
     // A fork is another thread here.
     if (op.kind === 'delete' || op.kind === 'fork') break;
   }
   return { rows, alike, unexplained: null };
 }
-
-const STARTS: ReadonlySet<Op['kind']> = new Set(['wait', 'stream', 'background', 'start', 'fork']);
 
 const both = <Value>(
   [own, reference]: readonly [ThreadClient, ThreadClient],

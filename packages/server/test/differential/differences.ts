@@ -5,12 +5,7 @@ import type { Seen } from './ThreadClient.ts';
 /** What both servers did with one request, and what was there before. */
 export interface Pair {
   readonly op: Op;
-  readonly before: {
-    readonly isAsked: boolean;
-    readonly hasRun: boolean;
-    /** New values came after the last run. */
-    readonly isChanged: boolean;
-  };
+  readonly before: { readonly isAsked: boolean };
   readonly own: Seen;
   readonly reference: Seen;
   /** The state of the thread afterwards. */
@@ -82,15 +77,6 @@ export const DIFFERENCES: readonly Difference[] = [
     row: 'New values of a channel that the graph does not have',
     fits: ({ op, own, reference }) =>
       op.kind === 'update' && op.values === 'unknown' && refused(own) && taken(reference),
-  },
-  {
-    row: 'New input after new values of a thread at rest',
-    fits: ({ op, before, own, reference }) =>
-      before.isChanged &&
-      before.hasRun &&
-      (isRun(op) || op.kind === 'start') &&
-      isError(own) &&
-      (taken(reference) || replyOf(reference).type === 'success'),
   },
   {
     row: 'Questions of earlier checkpoints in the history',

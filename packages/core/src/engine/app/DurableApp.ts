@@ -653,7 +653,8 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
   /**
    * Writes values into a run's state as if node `asNode` had returned them, like LangGraph's `updateState`. Open gates
    * are withdrawn and asked again. Emits `STATE_UPDATED`. Executes nothing; a worker of a cluster
-   * continues the run. The values of an entrypoint are its return value.
+   * continues the run. A completed run stays completed unless a node follows: its next turn starts from them.
+   * The values of an entrypoint are its return value.
    *
    * @returns The config of the new checkpoint.
    * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a person can update a run; `UPDATE_REFUSED`

@@ -1,6 +1,11 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import { INTERRUPT, isCommand, START } from '@langchain/langgraph';
-import type { ChannelVersions, Checkpoint, CheckpointMetadata } from '@langchain/langgraph-checkpoint';
+import type {
+  ChannelVersions,
+  Checkpoint,
+  CheckpointMetadata,
+  CheckpointTuple,
+} from '@langchain/langgraph-checkpoint';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import type { EventSink } from '../../events/events.ts';
 import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
@@ -59,6 +64,8 @@ export interface StagedWrite {
   readonly save: () => void;
   /** Of a graph inside a node; for the run's own graph all that is open is asked anew. */
   readonly inside?: Pick<InnerGraph, 'asksAnew' | 'stays'>;
+  /** Whether the run has ended with it: a graph inside a node is followed by that node. */
+  readonly isAtEnd: boolean;
 }
 
 /** Makes a placement ready; the lease need not be held yet. */
@@ -68,11 +75,11 @@ export async function stageUpdate(
   { saver, graph }: Pick<Engine, 'graph' | 'saver'>,
 ): Promise<StagedWrite> {
   const { threadId, epoch } = lease;
-  const { config, staged } = await stagedUpdate(threadId, placement, { graph, saver });
+  const { config, staged, isAtEnd } = await stagedUpdate(threadId, placement, { graph, saver });
   const { checkpoint_id } = config.configurable ?? {};
   const configurable = { thread_id: threadId, checkpoint_ns: '', checkpoint_id };
   const driven = { configurable: { ...configurable, lease_thread_id: threadId, lease_epoch: epoch } };
-  return { lease, id: staged.checkpoint.id, save: await saver.stage(driven, staged) };
+  return { lease, id: staged.checkpoint.id, save: await saver.stage(driven, staged), isAtEnd };
 }
 
 /** Stores a placement, with all that belongs to it. @throws DevsError `LEASE_LOST` */
@@ -123,7 +130,7 @@ async function stagedUpdate(
   placement: CheckpointUpdate,
   { graph, saver }: { readonly graph: Subgraph; readonly saver: Engine['saver'] },
   checkpointNs = '',
-): Promise<StagedUpdate> {
+): Promise<StagedUpdate & Pick<StagedWrite, 'isAtEnd'>> {
   const capture = new CapturingSaver(saver);
   const configurable = {
     thread_id: threadId,
@@ -137,7 +144,9 @@ async function stagedUpdate(
   } else {
     await graph.updateState({ configurable }, placement.update, placement.node);
   }
-  return capture.captured();
+  const captured = capture.captured();
+  const { next } = await graph.getState({ configurable });
+  return { ...captured, isAtEnd: next.length === 0 };
 }
 
 /** Makes an update of a graph inside a node ready. The nodes around it run again; their interrupts are emptied. */
@@ -164,7 +173,7 @@ async function stageInside(
   const save = (): void => {
     for (const write of writes) write();
   };
-  return { lease, id: staged.checkpoint.id, save, inside };
+  return { lease, id: staged.checkpoint.id, save, inside, isAtEnd: false };
 }
 
 const stagedCheckpointMissing = (threadId: string, checkpointId: string): DevsError =>
@@ -174,7 +183,7 @@ const stagedCheckpointMissing = (threadId: string, checkpointId: string): DevsEr
     context: { threadId, checkpointId },
   });
 
-/** Reads what is stored, and keeps what would be. */
+/** Reads what is stored, until it has what would be: it keeps and reads that. */
 class CapturingSaver extends DelegatingSaver {
   #captured: StagedUpdate | null = null;
 
@@ -191,6 +200,12 @@ class CapturingSaver extends DelegatingSaver {
   ): Promise<RunnableConfig> {
     this.#captured = { config, staged: { checkpoint, metadata, newVersions, writes: [] } };
     return configOf({ ...requiredNamespace(config), checkpointId: checkpoint.id });
+  }
+
+  override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    if (this.#captured === null) return super.getTuple(config);
+    const { checkpoint, metadata } = this.#captured.staged;
+    return { config, checkpoint, metadata };
   }
 
   /** What the update wrote is in the checkpoint it leads to. */
@@ -259,7 +274,7 @@ export async function updateRun(
         (emit, checkpointId) => {
           assertNothingAnswered(threadId, store);
           const principal = principalText(human);
-          store.threads.reopen(held.lease, 'paused', `state updated by ${principal}`);
+          reopen(staged, `state updated by ${principal}`, store);
           const isValue = staged.checkpointNs === '' && isOfEntrypoint(engine.shape);
           const channels = isValue ? RETURN_CHANNELS : Object.keys(values ?? {});
           emit(
@@ -309,6 +324,12 @@ function shapeOf({
 }: Subgraph): Pick<GraphShape, 'nodes' | 'channels'> {
   const names = Object.keys(nodes).filter((name) => name !== START);
   return { nodes: names, channels: typeof channels === 'string' ? [channels] : channels };
+}
+
+/** A completed turn stays completed unless a node follows: the next turn starts from the new values. */
+function reopen({ lease, isAtEnd }: StagedWrite, reason: string, { threads }: EngineStore): void {
+  const isOfEndedTurn = isAtEnd && threads.require(lease.threadId).status === 'completed';
+  threads.reopen(lease, isOfEndedTurn ? 'completed' : 'paused', isOfEndedTurn ? null : reason);
 }
 
 /** For whoever waits for one of its gates: it is asked anew. */

@@ -112,6 +112,37 @@ describe('an update of the state', () => {
     });
   });
 
+  test('of an ended turn that leads to no node is what the next turn begins with, as by LangGraph alone', async ({
+    db,
+  }) => {
+    const plain = twoSteps().compile({ checkpointer: new MemorySaver() });
+    const config = { configurable: { thread_id: 'run' } };
+    await plain.invoke({ log: ['in'] }, config);
+    await plain.updateState(config, { log: ['by hand'] });
+    const expected = await plain.invoke({ log: ['next'] }, config);
+
+    const app = durable(twoSteps(), { db });
+    await app.run('run', { log: ['in'] }, { turn: 'm-1' });
+    await app.updateState('run', { log: ['by hand'] }, { by: ada });
+    const changed = { status: 'completed', values: { log: ['in', 'first', 'second', 'by hand'] } };
+    expect(await app.run('run')).toMatchObject(changed);
+    expect(await app.run('run', { log: ['next'] }, { turn: 'm-2' })).toMatchObject({
+      status: 'completed',
+      values: expected,
+    });
+    expect(doctor(db)).toMatchObject({ ok: true, findings: [] });
+  });
+
+  test('of an ended turn that leads to a node belongs to that turn: it ends first', async ({ db }) => {
+    const app = durable(twoSteps(), { db });
+    await app.run('run', {}, { turn: 'm-1' });
+    await app.updateState('run', { log: ['again'] }, { asNode: 'first', by: ada });
+    const next = (): Promise<unknown> => app.run('run', { log: ['next'] }, { turn: 'm-2' });
+    await expect(next()).rejects.toMatchObject({ code: 'INPUT_NOT_TAKEN' });
+    await app.run('run');
+    expect(await next()).toMatchObject({ status: 'completed' });
+  });
+
   test('of nothing is one more checkpoint', async ({ db }) => {
     const app = gated(db);
     await app.run('run', {});
