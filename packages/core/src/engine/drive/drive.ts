@@ -25,7 +25,7 @@ import {
   takeRoom,
 } from './lease.ts';
 import type { OwnRuns } from './ownRuns.ts';
-import { ended, isOver, type SessionOutcome, stopped } from './RunResult.ts';
+import { ended, isOver, reasonOf, type SessionOutcome, stopped } from './RunResult.ts';
 import { recordedOptions } from './runInput.ts';
 
 /** How a run is executed. */
@@ -147,6 +147,7 @@ async function driveHeld(
     return outcome;
   } catch (error) {
     tellIfLost(error, held, engine);
+    await noteFault(error, held, engine);
     throw error;
   } finally {
     forget();
@@ -156,6 +157,11 @@ async function driveHeld(
     // Calls that were cut off may still be ending: what they work in is not anybody else's yet.
     if (!control.aborted.aborted) await releaseIgnoringErrors(held.lease, engine);
   }
+}
+
+/** Lists show it. A caller gets the error even if the file cannot hold it. */
+async function noteFault(error: unknown, { lease }: ClaimedDrive, { store }: Engine): Promise<void> {
+  await store.runs.whenFree(() => store.threads.noteFault(lease, reasonOf(error))).catch(() => undefined);
 }
 
 /** On the bus alone: the log belongs to the new driver. */

@@ -64,8 +64,11 @@ describe('an agent out of reach', () => {
       expect(provider.asked).toBe(asked);
       expect((await run.state())?.errorHistory).toEqual([]);
       expect((await run.log()).map(({ name }) => name)).toContain('NODE_FAILED');
+      const listed = async () => (await devs.list()).map(({ status, reason }) => ({ status, reason }));
+      expect(await listed()).toEqual([{ status: 'running', reason: 'AGENT_FAILED: The call failed.' }]);
 
       expect(await run.resume()).toMatchObject({ status: 'completed' });
+      expect(await listed()).toEqual([{ status: 'completed', reason: null }]);
       expect(provider.asked).toBe(asked + 1);
       devs.close();
     },

@@ -102,6 +102,7 @@ export class ThreadStore {
   readonly #beginTurn: Statement<[object]>;
   readonly #seal: Statement<[string]>;
   readonly #markDegraded: Statement<[object]>;
+  readonly #setReason: Statement<[object]>;
   readonly #setPolicies: Statement<[object]>;
   readonly #setFingerprint: Statement<[object]>;
   readonly #awaitInput: Statement<[object]>;
@@ -136,6 +137,7 @@ export class ThreadStore {
     this.#beginTurn = prepare(db, sql.BEGIN_TURN);
     this.#seal = prepare(db, sql.SEAL);
     this.#markDegraded = prepare(db, sql.updateThread('degraded = 1'));
+    this.#setReason = prepare(db, sql.updateThread('reason = @value'));
     this.#setPolicies = prepare(db, sql.SET_POLICIES);
     this.#awaitInput = prepare(db, sql.updateThread("status = 'paused', reason = @value"));
     this.#setFingerprint = prepare(db, sql.updateThread('graph_fingerprint = @value'));
@@ -410,6 +412,11 @@ export class ThreadStore {
   /** Whether it has under this lease. */
   hasProgressed(lease: FencedLease): boolean {
     return this.#reset.isDone(lease);
+  }
+
+  /** Why its driver leaves a run that can continue, until it does. @throws DevsError `LEASE_LOST` */
+  noteFault(lease: FencedLease, reason: string): void {
+    this.#fenced(lease, () => this.#update(this.#setReason, lease.threadId, reason));
   }
 
   /** The run has lost journal rows (law L6). */
