@@ -316,12 +316,10 @@ test('streams that are held open are bounded, by person and in all, and are free
   task,
 }) => {
   const { id, run } = await askedThread(guarded);
-  const leave = new AbortController();
-  const open = (person: string): Promise<Response> =>
-    guarded.ask(`/threads/${id}/stream/events`, {
-      ...post({ channels: ['values'] }, as(person, { 'x-kind': person === 'ada' ? 'human' : 'agent' })),
-      signal: leave.signal,
-    });
+  const open = (person: string): Promise<Response> => {
+    const headers = as(person, { 'x-kind': person === 'ada' ? 'human' : 'agent' });
+    return guarded.ask(`/threads/${id}/stream/events`, post({ channels: ['values'] }, headers));
+  };
   const replies: Response[] = [];
   for (let each = 0; each < STREAMS; each += 1) replies.push(await open('ada'));
   tried(task, { ways: STREAMS });
