@@ -152,7 +152,7 @@ describe('an existing repository', () => {
     const refused = await callMain(dir, RUN_SUM);
     expect(refused.exitCode).toBe(1);
     expect(refused.stderr).toMatch(
-      /WORKSPACE_FAILED: The repository (?:uses sha256 object names|has a submodule)/,
+      /WORKSPACE_FAILED: The (?:repository uses sha256 object names|submodule "sub" has not)/,
     );
     expect((await callMain(dir, ['status', '--json'])).stdout.trim()).toBe('[]');
     expect(existsSync(path.join(dir, '.devs-work'))).toBe(false);

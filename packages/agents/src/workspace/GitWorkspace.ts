@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { lstat, readdir, stat } from 'node:fs/promises';
+import { lstat, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Checks, RunWorkspace, Workspace } from '@devs/core';
 import type { WorkspacePort } from '@devs/core/internal';
@@ -22,6 +22,7 @@ import { textAt } from './trees.ts';
 import { deliverBranch, PUSHED, UserRepository } from './UserRepository.ts';
 import { type FilteredFile, NOTHING_UNCOMMITTED, type UncommittedFiles } from './uncommittedFiles.ts';
 import { refuseFiltered, type UncommittedChanges } from './uncommittedTree.ts';
+import { LFS } from './WorkFolder.ts';
 
 export interface GitWorkspaceOptions {
   /** Project folder: workspaces are in `.devs-work/`, their git dirs in `.devs/git/`. */
@@ -289,6 +290,12 @@ export class GitWorkspace implements Workspace {
         () => false,
       );
       if (isRemoved) bytes += size;
+    }
+    const contents = join(this.#dir, '.devs', LFS);
+    const isUsed = (await readdir(join(this.#dir, '.devs', 'git')).catch(() => [])).length > 0;
+    if (!isUsed && existsSync(contents)) {
+      bytes += await bytesIn(contents);
+      await rm(contents, { recursive: true, force: true });
     }
     const setups = join(this.#dir, '.devs', 'setup');
     const size = existsSync(setups) ? await bytesIn(setups) : 0;

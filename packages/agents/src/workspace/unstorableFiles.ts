@@ -1,0 +1,60 @@
+// Files that no tree of a run may hold as they lie in its folder: refused, and moved out of it.
+
+import { lstat, mkdir, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { DevsError } from '@devs/core';
+import { namedFiles } from './trees.ts';
+
+interface Unstorable {
+  /** In submodules. */
+  readonly inside: readonly string[];
+  /** By path, the filter. */
+  readonly guarded: ReadonlyMap<string, string>;
+  /** Where they lie now, if they were in the folder. */
+  readonly moved?: string;
+}
+
+/** @throws DevsError `PATH_REFUSED` unless there are none. */
+export function refuseUnstorable({ inside, guarded, moved }: Unstorable): void {
+  if (inside.length + guarded.size === 0) return;
+  const filters = [...new Set(guarded.values())].join(', ');
+  const reasons = [
+    ...(inside.length === 0 ? [] : [`${namedFiles(inside)} (in a submodule, which a run only reads)`]),
+    ...(guarded.size === 0
+      ? []
+      : [
+          `${namedFiles([...guarded.keys()])} (kept through a git filter, ${filters}, which devs does not run)`,
+        ]),
+  ];
+  const where = moved === undefined ? '' : ` What was changed lies in ${moved}.`;
+  throw new DevsError(`These files cannot be changed in a run: ${reasons.join('; ')}.`, {
+    code: 'PATH_REFUSED',
+    remedy: `Leave them as they are, and change them in a checkout of your own. What setup makes belongs in a path that git ignores.${where}`,
+  });
+}
+
+/**
+ * Moves files, and repositories, which are named with a `/` at the end. Those that are gone are passed over.
+ *
+ * @returns Where they are now.
+ */
+export async function moveAway(
+  paths: readonly string[],
+  { from, to }: { readonly from: string; readonly to: string },
+): Promise<readonly string[]> {
+  const moved: string[] = [];
+  for (const path of paths.map((named) => named.replace(/\/$/, ''))) {
+    if (!(await isThere(join(from, path)))) continue;
+    const target = join(to, path);
+    await mkdir(dirname(target), { recursive: true });
+    await rename(join(from, path), target);
+    moved.push(target);
+  }
+  return moved;
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false,
+  );
