@@ -45,7 +45,8 @@ export interface GitWorkspaceOptions {
   readonly setup?: Checks;
   /**
    * Command of `setup`. Runs with the same command, manifests, lockfiles and Node share its results: it runs for the
-   * first of them. Only for runs of a repository. @defaultValue each run has its own results
+   * first of them. Its package managers share their downloads, but for files that a run has changed. Only for runs of a
+   * repository. @defaultValue each run has its own results
    */
   readonly setupArgv?: readonly string[];
   /** Git patterns of more files that setup reads: `schema/**`, or `**` for all. @defaultValue none */
@@ -66,6 +67,9 @@ export interface GitWorkspaceOptions {
   /** Dates of commits. @defaultValue the system clock */
   readonly now?: () => Date;
 }
+
+/** In the engine's folder of a project: what package managers of setups have downloaded. */
+const DOWNLOADS = 'downloads';
 
 const NEVER: AbortSignal = new AbortController().signal;
 
@@ -101,7 +105,8 @@ export class GitWorkspace implements Workspace {
     this.#credentials = options.credentials ?? false;
     const argv = options.setupArgv;
     const shared = argv === undefined ? null : new SharedSetup({ dir: this.#dir, argv });
-    this.#preparation = { setup, inputs, caches: caches.map(relativePath), shared };
+    const downloads = shared === null ? null : join(this.#dir, '.devs', DOWNLOADS);
+    this.#preparation = { setup, inputs, caches: caches.map(relativePath), shared, downloads };
     this.#timeoutMs = timeoutMs;
     this.#now = now;
     requireCheckout(options);
@@ -291,11 +296,11 @@ export class GitWorkspace implements Workspace {
       );
       if (isRemoved) bytes += size;
     }
-    const contents = join(this.#dir, '.devs', LFS);
     const isUsed = (await readdir(join(this.#dir, '.devs', 'git')).catch(() => [])).length > 0;
-    if (!isUsed && existsSync(contents)) {
-      bytes += await bytesIn(contents);
-      await rm(contents, { recursive: true, force: true });
+    for (const kept of isUsed ? [] : [LFS, DOWNLOADS].map((name) => join(this.#dir, '.devs', name))) {
+      if (!existsSync(kept)) continue;
+      bytes += await bytesIn(kept);
+      await rm(kept, { recursive: true, force: true });
     }
     const setups = join(this.#dir, '.devs', 'setup');
     const size = existsSync(setups) ? await bytesIn(setups) : 0;

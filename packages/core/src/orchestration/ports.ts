@@ -361,6 +361,8 @@ export interface StageAgents {
     readonly name: string;
     readonly tokens: boolean;
     readonly cost: boolean | { readonly model: string };
+    /** Nobody has declared what it reports. @defaultValue it is known */
+    readonly undeclared?: true;
   }[];
   research(request: ResearchRequest, call: AgentCall): Promise<DocumentsResult>;
   design(request: DesignRequest, call: AgentCall): Promise<DocumentsResult>;
