@@ -36,6 +36,11 @@ export interface AgentCall {
   readonly signal: AbortSignal;
   /** Reports tokens or cost; recorded with the result. */
   readonly usage: (usage: UsageReport) => void;
+  /**
+   * Call it before each request, after `usage` of the one before: it throws `BUDGET_SPENT` if the budget leaves no more. Hand the
+   * error on; the same call is made again once a person has raised the budget. @defaultValue nothing is limited within a call
+   */
+  readonly beforeRequest?: () => void;
 }
 
 /** Checks that an agent may run within its call. What they say decides nothing: the engine runs its own. */
