@@ -156,6 +156,10 @@ describe('an existing repository', () => {
     );
     expect((await callMain(dir, ['status', '--json'])).stdout.trim()).toBe('[]');
     expect(existsSync(path.join(dir, '.devs-work'))).toBe(false);
+    if (format === 'sha1')
+      expect((await callMain(dir, ['init'])).stdout).toContain(
+        'git submodule update --init --recursive -- "sub"',
+      );
   });
 
   test('with a branch named devs is refused before anything is paid, by init too', async ({ dir, user }) => {

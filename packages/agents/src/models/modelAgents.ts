@@ -101,7 +101,7 @@ class ModelWorker implements StageWorker {
   readonly #models: ReadonlyMap<ModelStage, NamedModel>;
   readonly #prompts: Prompts;
   readonly #limits: ConversationLimits;
-  /** By idempotency key: what a transient failure or a budget interrupted, for the retry of the same step. */
+  /** By idempotency key: conversations that a transient failure or a budget interrupted, for the retry of the same step. */
   readonly #interrupted = new Map<string, Conversation<unknown>>();
   readonly #talks = new TaskTalks();
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 
 /**
- * Variables that have package managers keep their downloads in a folder. Each of them copies what it installs: of a hard link,
- * code of the project could change the original. For that reason bun is not among them, whose links no variable turns off.
+ * Variables with which package managers keep their downloads in a folder. They copy packages into a project: code of the project
+ * could change the original of a hard link. Bun is missing because a variable cannot turn off its links.
  */
 export function packageDownloads(folder: string): Readonly<Record<string, string>> {
   return {

@@ -10,7 +10,7 @@ export interface Confinement {
   readonly network: boolean;
   /** More readable paths: a program and its installation folder, unless that is a home. @defaultValue none */
   readonly readable?: readonly string[];
-  /** More writable paths. @defaultValue none */
+  /** More writable paths. @defaultValue `[]` */
   readonly writable?: readonly string[];
 }
 

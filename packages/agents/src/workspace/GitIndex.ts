@@ -63,7 +63,7 @@ export class GitIndex {
     return this.#entries.map((at) => this.#pathAt(at));
   }
 
-  /** Files and links; no repositories. */
+  /** Files and links, without repositories. */
   get files(): readonly IndexedFile[] {
     return this.#entries.filter((at) => !this.#isRepository(at)).map((at) => this.#entryAt(at));
   }
@@ -102,7 +102,7 @@ export class GitIndex {
   }
 
   /**
-   * Writes it as if git had looked at some files as they are now, and had found in each what the index has of it.
+   * Writes it as if git had looked at some files as they are now, and had found the content of the index in each.
    *
    * @param stats - By path.
    */
@@ -179,7 +179,7 @@ function extensionsIn(bytes: Buffer): ReadonlyMap<string, Buffer> {
   return found;
 }
 
-/** What an index keeps of a file's state, in 32 bits each: where in the entry, and the value. */
+/** The state of a file as an index has it, in 32 bits each: where in the entry, and the value. */
 function statFields(stat: BigIntStats): readonly (readonly [place: number, value: number])[] {
   const { ctimeNs, mtimeNs, dev, ino, uid, gid, size } = stat;
   const times = [ctimeNs, mtimeNs].flatMap((ns) => [ns / NS, ns % NS]);

@@ -68,7 +68,7 @@ export interface GitWorkspaceOptions {
   readonly now?: () => Date;
 }
 
-/** In the engine's folder of a project: what package managers of setups have downloaded. */
+/** In the engine's folder of a project: downloads of package managers of setups. */
 const DOWNLOADS = 'downloads';
 
 const NEVER: AbortSignal = new AbortController().signal;

@@ -1,32 +1,33 @@
 import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { constants, createReadStream } from 'node:fs';
-import { chmod, copyFile, lstat, mkdir, readFile, rename, rm, utimes } from 'node:fs/promises';
+import { chmod, copyFile, lstat, mkdir, mkdtemp, readFile, rename, rm, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { GitIndex, type IndexedFile } from './GitIndex.ts';
+import { SCRATCH_PREFIX } from './createGitDir.ts';
+import type { GitIndex, IndexedFile } from './GitIndex.ts';
 import { GitRepository } from './GitRepository.ts';
 import { filtersOf } from './uncommittedFiles.ts';
 
-/** What Git LFS stores in the place of a file. */
+/** The text that Git LFS stores in the place of a file. */
 export interface LfsPointer {
   /** SHA-256 of the file, hex. */
   readonly oid: string;
   readonly bytes: number;
 }
 
-/** Git LFS makes none that is longer. */
+/** Longest pointer. */
 const MAX_POINTER_BYTES = 1024;
 
 const POINTER = /^version https:\/\/git-lfs\.github\.com\/spec\/v1\noid sha256:([0-9a-f]{64})\nsize (\d+)\n$/;
 
-/** A text as the pointer that it is; `null` for any other, and for one whose file goes through more programs. */
+/** Reads a pointer; `null` for another text, and for a pointer to a file that goes through more programs. */
 export function pointerIn(text: string): LfsPointer | null {
   const [, oid, bytes] = POINTER.exec(text) ?? [];
   return oid === undefined ? null : { oid, bytes: Number(bytes) };
 }
 
-/** Filters of which what lies in a folder must not be stored as it is: a large file, or a secret. */
+/** Filters with files that git must not store as they lie in a folder: large ones, or secrets. */
 const GUARDS = /^lfs$|crypt/i;
 
 const isAttributes = (path: string): boolean => /(?:^|\/)\.gitattributes$/.test(path);
@@ -38,13 +39,13 @@ export interface LfsFilesOptions {
   readonly git: GitRepository;
   /** Where contents are kept, as Git LFS does, for all runs of the project. */
   readonly kept: string;
-  /** The contents that the user's own Git LFS has; only read. @defaultValue none */
+  /** The contents that the user's own Git LFS has; only read. @defaultValue without them */
   readonly lent?: string | undefined;
 }
 
 /**
- * Files that the trees of a run have as pointers of Git LFS and its folder as their contents. No program is started: a content
- * is known by its hash, and git is told that it has seen such a file. So trees keep their pointers.
+ * Files that the trees of a run have as pointers of Git LFS and its folder as their contents. A content is known by its hash,
+ * without a program; the index then has such a file as seen, so trees keep their pointers.
  */
 export class LfsFiles {
   readonly #git: GitRepository;
@@ -62,14 +63,13 @@ export class LfsFiles {
   }
 
   /**
-   * Tells an index of the folder of all files that have the content of their pointer: git takes them as unchanged.
+   * Enters the files that have the content of their pointer into an index of the folder: git takes them as unchanged.
    *
-   * @param file - An index of nobody else's.
+   * @param file - An index of the caller's own, as `index` has it.
    */
-  async acknowledge(file: string): Promise<void> {
-    const index = await GitIndex.read(file).catch(() => null);
-    const pointers = index === null ? new Map<string, LfsPointer>() : await this.#pointersIn(index);
-    if (index === null || pointers.size === 0) return;
+  async acknowledge(file: string, index: GitIndex): Promise<void> {
+    const pointers = await this.#pointersIn(index);
+    if (pointers.size === 0) return;
     const stats = await this.#statsOf(pointers);
     for (const path of index.unknown(stats)) {
       const { oid = '' } = pointers.get(path) ?? {};
@@ -78,14 +78,14 @@ export class LfsFiles {
       else stats.delete(path);
     }
     await index.writeWithStats(file, stats);
-    // Git compares the contents of files that are as young as the index; what is young otherwise is not in it.
+    // Git compares the contents of files that are as young as the index. Other young files are not in it.
     const later = Date.now() / 1000 + LATER;
     await utimes(file, later, later);
   }
 
   /** Puts contents in the place of pointers in the folder, as far as they are known here. */
-  async fill(file: string): Promise<void> {
-    const pointers = await this.#pointersIn(await GitIndex.read(file));
+  async fill(file: string, index: GitIndex): Promise<void> {
+    const pointers = await this.#pointersIn(index);
     const staged = join(dirname(file), 'content');
     for (const [path, pointer] of pointers) {
       const target = join(this.#git.workTree, path);
@@ -98,12 +98,15 @@ export class LfsFiles {
   }
 
   /**
-   * Of some paths, by path, those with a filter that alone can make what git may store of them.
+   * Of some paths, by path, those with a filter that alone can make the version for git.
    *
-   * @param file - An index with the attributes files.
+   * @param index - Has the attributes files.
    */
-  async guarded(file: string, paths: () => Promise<readonly string[]>): Promise<ReadonlyMap<string, string>> {
-    const filters = await this.filters(file, paths);
+  async guarded(
+    index: GitIndex,
+    paths: () => Promise<readonly string[]>,
+  ): Promise<ReadonlyMap<string, string>> {
+    const filters = await this.filters(index, paths);
     return new Map([...filters].filter(([, filter]) => GUARDS.test(filter)));
   }
 
@@ -113,14 +116,21 @@ export class LfsFiles {
   }
 
   /** By path: the filters that the attributes of the folder name. */
-  async filters(file: string, paths: () => Promise<readonly string[]>): Promise<ReadonlyMap<string, string>> {
-    const { files } = await GitIndex.read(file);
+  async filters(
+    { files }: GitIndex,
+    paths: () => Promise<readonly string[]>,
+  ): Promise<ReadonlyMap<string, string>> {
     if (!(await this.#namesFilter(files))) return new Map();
+    const named = await paths();
     // The run's git dir switches all filters off.
-    const gitDir = join(dirname(file), 'attributes.git');
-    await Promise.all(['objects', 'refs'].map((name) => mkdir(join(gitDir, name), { recursive: true })));
-    await copyFile(join(this.#git.gitDir, 'HEAD'), join(gitDir, 'HEAD'));
-    return filtersOf(new GitRepository({ gitDir, workTree: this.#git.workTree }), await paths());
+    const gitDir = await mkdtemp(join(this.#git.gitDir, SCRATCH_PREFIX));
+    try {
+      await Promise.all(['objects', 'refs'].map((name) => mkdir(join(gitDir, name))));
+      await copyFile(join(this.#git.gitDir, 'HEAD'), join(gitDir, 'HEAD'));
+      return await filtersOf(new GitRepository({ gitDir, workTree: this.#git.workTree }), named);
+    } finally {
+      await rm(gitDir, { recursive: true, force: true });
+    }
   }
 
   async #pointersIn(index: GitIndex): Promise<ReadonlyMap<string, LfsPointer>> {
@@ -134,7 +144,7 @@ export class LfsFiles {
     return new Map(found);
   }
 
-  /** Whether an attributes file names a filter; without one nothing else is looked at. */
+  /** Whether an attributes file names a filter; only then more is read. */
   async #namesFilter(files: readonly IndexedFile[]): Promise<boolean> {
     for (const { id } of files.filter(({ path }) => isAttributes(path))) {
       const known = this.#named.get(id) ?? /\bfilter=/.test(await this.#git.run(['cat-file', 'blob', id]));

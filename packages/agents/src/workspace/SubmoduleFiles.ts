@@ -12,12 +12,12 @@ export interface SubmoduleFilesOptions {
   readonly dir: string;
   /** Where indexes of the submodules are kept, outside of it. */
   readonly kept: string;
-  /** @defaultValue there are none */
+  /** @defaultValue without submodules */
   readonly user?: UserRepository | null | undefined;
 }
 
 /**
- * The files of submodules in the folder of a run, as the user's own clone has them: read, and never stored. Trees of the run keep
+ * The files of submodules in the folder of a run, as the user's own clone has them: read, not stored. Trees of the run keep
  * the recorded commit of each.
  */
 export class SubmoduleFiles {
@@ -32,7 +32,7 @@ export class SubmoduleFiles {
     this.#user = user ?? null;
   }
 
-  /** Makes all files of the submodules as their commits have them. What else lies there stays. */
+  /** Makes all files of the submodules as their commits have them. Other files stay. */
   async put(links: ReadonlyMap<string, string>): Promise<void> {
     for (const submodule of await this.#of(links)) {
       await this.#makeFolder(submodule.path);
@@ -88,7 +88,7 @@ export class SubmoduleFiles {
     return this.#found.submodules;
   }
 
-  /** With the index of what was put there. */
+  /** With the index of the files that were put there. */
   async #in<T>(
     { path, commit, repository }: Submodule,
     work: (git: GitRepository, indexFile: string) => Promise<T>,
@@ -105,7 +105,7 @@ export class SubmoduleFiles {
     return repository.inFolder(join(this.#dir, path), (git) => work(git, indexFile));
   }
 
-  /** No link leads out of the folder. */
+  /** Replaces links, which could lead out of the folder. */
   async #makeFolder(path: string): Promise<void> {
     for (const at of foldersTo(path)) {
       const found = await lstat(join(this.#dir, at)).catch(() => null);

@@ -160,10 +160,10 @@ export class UserRepository {
   }
 
   /**
-   * Submodules as they are checked out here, with those in them; an outer one comes first. Nothing is fetched.
+   * Submodules as they are checked out here, with those in them; an outer one comes first. Git does not fetch.
    *
    * @param links - The commit of each, by path.
-   * @throws DevsError `WORKSPACE_FAILED` with the command to type for one whose commit is not here.
+   * @throws DevsError `WORKSPACE_FAILED` with the command to type if a commit is not here.
    */
   async submodules(links: ReadonlyMap<string, string>): Promise<readonly Submodule[]> {
     const found: Submodule[] = [];
@@ -187,7 +187,7 @@ export class UserRepository {
     );
   }
 
-  /** Where its Git LFS keeps contents, unless it is told otherwise. */
+  /** Where its Git LFS keeps contents by default. */
   get lfsFolder(): string {
     return join(this.#gitDir.common, 'lfs', 'objects');
   }

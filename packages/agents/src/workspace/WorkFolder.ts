@@ -42,7 +42,7 @@ export interface WorkFolderOptions {
   readonly tip: () => Promise<string | null>;
   /** Makes a commit without moving a branch. */
   readonly store: (tree: string, parent: string | null, message: string) => Promise<string>;
-  /** Has files of submodules, and contents of Git LFS. @defaultValue nobody's */
+  /** Has files of submodules, and contents of Git LFS. @defaultValue without a repository */
   readonly user?: UserRepository | null;
 }
 
@@ -91,9 +91,9 @@ export class WorkFolder {
     );
     const paths = edits.map(({ path }) => path);
     const written = edits.filter(({ content }) => content !== null && pointerIn(content) === null);
-    const found = await this.#withLeft(async (indexFile) => {
-      const links = [...(await GitIndex.read(indexFile)).repositories.keys()];
-      const guarded = await this.#lfs.guarded(indexFile, async () => written.map(({ path }) => path));
+    const found = await this.#withLeft(async (_, index) => {
+      const links = [...index.repositories.keys()];
+      const guarded = await this.#lfs.guarded(index, async () => written.map(({ path }) => path));
       return {
         inside: paths.filter((path) => links.some((link) => `${path}/`.startsWith(`${link}/`))),
         guarded,
@@ -105,14 +105,13 @@ export class WorkFolder {
   /**
    * The tree of every file that is not ignored; from here on the folder counts as left like this.
    *
-   * @throws DevsError `PATH_REFUSED` for changed files that no tree may hold as they are, once they lie somewhere else and the
-   *   folder has what the branch has of them.
+   * @throws DevsError `PATH_REFUSED` for changed files that a tree must not hold as they are. They were moved away by then, and the
+   *   folder has the versions of the branch.
    */
   snapshot(): Promise<string> {
     return this.withIndex(async (indexFile) => {
       const { ctimeMs } = await stat(dirname(indexFile));
-      await this.#addAll(indexFile);
-      await this.#refuseForeign(indexFile);
+      await this.#refuseForeign(indexFile, await this.#addAll(indexFile));
       const tree = await this.#writeTree(indexFile);
       await this.#keep(indexFile, ctimeMs);
       return tree;
@@ -127,7 +126,7 @@ export class WorkFolder {
 
   /** Files of the tree that the engine left in the folder, and of its submodules. */
   async held(): Promise<readonly string[]> {
-    const known = (await this.#known()) ?? (await this.#withLeft((indexFile) => GitIndex.read(indexFile)));
+    const known = (await this.#known()) ?? (await this.#withLeft(async (_, index) => index));
     const files = known.files.map(({ path }) => path);
     return [...files, ...(await this.#submodules.paths(known.repositories))];
   }
@@ -191,7 +190,7 @@ export class WorkFolder {
 
   /** The filters that the attributes of the folder name for some paths, by path. */
   filters(paths: () => Promise<readonly string[]>): Promise<ReadonlyMap<string, string>> {
-    return this.#withLeft((indexFile) => this.#lfs.filters(indexFile, paths));
+    return this.#withLeft((_, index) => this.#lfs.filters(index, paths));
   }
 
   /** Makes the folder equal to the tree; first keeps what differs from how the engine left it. */
@@ -214,9 +213,10 @@ export class WorkFolder {
       await this.#readKnown(indexFile, tree);
       await this.#git.run(['checkout-index', '--all', '--force', '--index'], { indexFile, isLarge: true });
       const { mtimeMs } = await stat(indexFile);
-      await this.#submodules.put((await GitIndex.read(indexFile)).repositories);
-      await this.#lfs.fill(indexFile);
-      await this.#lfs.acknowledge(indexFile);
+      const index = await GitIndex.read(indexFile);
+      await this.#submodules.put(index.repositories);
+      await this.#lfs.fill(indexFile, index);
+      await this.#lfs.acknowledge(indexFile, index);
       if (!isNew) await this.#clean(indexFile);
       await this.#keep(indexFile, mtimeMs);
     });
@@ -240,16 +240,15 @@ export class WorkFolder {
   /** Paths that differ from how the engine left the folder; one that ends in `/` is a repository of its own. */
   #changed(): Promise<readonly string[]> {
     const others = ['--modified', '--others', '--exclude-standard', ...ALL_BUT_DEPENDENCIES];
-    return this.#withLeft(async (indexFile) => {
+    return this.#withLeft(async (indexFile, { repositories }) => {
       const listed = splitNul(await this.#git.run(['ls-files', '-z', ...others], { indexFile }));
-      const { repositories } = await GitIndex.read(indexFile);
       return [...listed, ...(await this.#submodules.changed(repositories))];
     });
   }
 
   async #rescue(tree: string, changed: readonly string[]): Promise<WorkspacePort.Rescue | null> {
     const name = String((await refsUnder(this.#git, RESCUED)).length + 1);
-    const { repositories: links } = await this.#withLeft((indexFile) => GitIndex.read(indexFile));
+    const links = await this.#withLeft(async (_, { repositories: held }) => held);
     const repositories = [
       ...changed.filter((path) => path.endsWith('/')),
       ...(await this.#submodules.changed(links)).filter((path) => !path.endsWith('/')),
@@ -288,16 +287,19 @@ export class WorkFolder {
    * Works on a copy of the index of the folder as it was left. Where that cache, which git does not flush, is gone or
    * damaged, on an index of the branch.
    */
-  #withLeft<T>(work: (indexFile: string) => Promise<T>): Promise<T> {
+  #withLeft<T>(work: (indexFile: string, index: GitIndex) => Promise<T>): Promise<T> {
     return this.withIndex(async (indexFile) => {
+      const workOn = async (): Promise<T> => {
+        const index = await GitIndex.read(indexFile);
+        await this.#lfs.acknowledge(indexFile, index);
+        return work(indexFile, index);
+      };
       try {
         await copyFile(this.#left, indexFile);
-        await this.#lfs.acknowledge(indexFile);
-        return await work(indexFile);
+        return await workOn();
       } catch {
         await this.#readTip(indexFile);
-        await this.#lfs.acknowledge(indexFile);
-        return work(indexFile);
+        return workOn();
       }
     });
   }
@@ -323,21 +325,22 @@ export class WorkFolder {
   }
 
   /** Every file of the folder. What is in the branch stays known even where it is ignored. */
-  async #addAll(indexFile: string, force: readonly string[] = []): Promise<void> {
+  async #addAll(indexFile: string, force: readonly string[] = []): Promise<GitIndex> {
     const known = (await this.#add(indexFile, force)).repositories;
-    const found = (await GitIndex.read(indexFile)).repositories;
+    const index = await GitIndex.read(indexFile);
+    const found = index.repositories;
     refuseNested([...found].find(([path, id]) => known.get(path) !== id)?.[0]);
     const gone = [...known].filter(([path]) => !found.has(path));
-    if (gone.length === 0) return;
+    if (gone.length === 0) return index;
     const stdin = gone.map(([path, id]) => `160000 ${id}\t${path}\0`).join('');
     await this.#git.run(['update-index', '--replace', '-z', '--index-info'], { indexFile, stdin });
+    return GitIndex.read(indexFile);
   }
 
   /** @returns the index of the branch. */
   async #add(indexFile: string, force: readonly string[] = []): Promise<GitIndex> {
     const tip = (await this.#tipTree()) ?? EMPTY_TREE;
-    await this.#readKnown(indexFile, tip);
-    const before = await GitIndex.read(indexFile);
+    const before = await this.#readKnown(indexFile, tip);
     await this.#git.run(['add', '--all', ...force, ...ALL_BUT_DEPENDENCIES], { indexFile, isLarge: true });
     const after = await GitIndex.read(indexFile);
     // Git forgets the tree of a file that it has read again, whatever it has found.
@@ -346,12 +349,12 @@ export class WorkFolder {
     return before;
   }
 
-  /** Moves what no tree may hold out of the folder, which gets what the branch has in its place. */
-  async #refuseForeign(indexFile: string): Promise<void> {
-    const { repositories: links } = await GitIndex.read(indexFile);
+  /** Moves files that a tree must not hold out of the folder, and puts the versions of the branch in their place. */
+  async #refuseForeign(indexFile: string, index: GitIndex): Promise<void> {
+    const links = index.repositories;
     const inside = await this.#submodules.changed(links);
     const tip = (await this.#tipTree()) ?? EMPTY_TREE;
-    const guarded = await this.#lfs.guarded(indexFile, async () => {
+    const guarded = await this.#lfs.guarded(index, async () => {
       const args = ['diff-index', '--cached', '-z', '--name-only', '--no-renames', '--diff-filter=AMT', tip];
       const changed = splitNul(await this.#git.run(args, { indexFile }));
       const isPointer = await Promise.all(changed.map((path) => this.#lfs.isPointer(path)));
@@ -371,17 +374,16 @@ export class WorkFolder {
   #putFromTip(paths: readonly string[]): Promise<void> {
     return this.withIndex(async (indexFile) => {
       await this.#readTip(indexFile);
-      const known = new Set((await GitIndex.read(indexFile)).files.map(({ path }) => path));
+      const index = await GitIndex.read(indexFile);
+      const known = new Set(index.files.map(({ path }) => path));
       const stdin = paths.flatMap((path) => (known.has(path) ? [`${path}\0`] : [])).join('');
       await this.#git.run(['checkout-index', '--force', '-z', '--stdin'], { indexFile, stdin });
-      await this.#lfs.fill(indexFile);
+      await this.#lfs.fill(indexFile, index);
     });
   }
 
   #putSubmodules(): Promise<void> {
-    return this.#withLeft(async (indexFile) =>
-      this.#submodules.put((await GitIndex.read(indexFile)).repositories),
-    );
+    return this.#withLeft((_, { repositories }) => this.#submodules.put(repositories));
   }
 
   async #tipTree(): Promise<string | null> {
@@ -401,15 +403,19 @@ export class WorkFolder {
   }
 
   /** The index of a tree, with what is known of the files that are in the folder as it has them. */
-  async #readKnown(indexFile: string, tree: string): Promise<void> {
+  async #readKnown(indexFile: string, tree: string): Promise<GitIndex> {
+    let index: GitIndex | null = null;
     try {
       await copyFile(this.#left, indexFile);
-      if ((await GitIndex.read(indexFile)).tree !== tree)
-        await this.#git.run(['read-tree', '-i', '-m', tree], { indexFile });
+      const left = await GitIndex.read(indexFile);
+      if (left.tree === tree) index = left;
+      else await this.#git.run(['read-tree', '-i', '-m', tree], { indexFile });
     } catch {
       await this.#git.run(['read-tree', tree === EMPTY_TREE ? '--empty' : tree], { indexFile });
     }
-    await this.#lfs.acknowledge(indexFile);
+    index ??= await GitIndex.read(indexFile);
+    await this.#lfs.acknowledge(indexFile, index);
+    return index;
   }
 
   /** @param sinceMs - From when on files may have changed unseen, on the clock of the file system. */

@@ -1,4 +1,4 @@
-// Files that no tree of a run may hold as they lie in its folder: refused, and moved out of it.
+// Files that a tree of a run must not hold as they lie in its folder: refused, and moved out of it.
 
 import { lstat, mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -14,7 +14,7 @@ interface Unstorable {
   readonly moved?: string;
 }
 
-/** @throws DevsError `PATH_REFUSED` unless there are none. */
+/** @throws DevsError `PATH_REFUSED` if there are any. */
 export function refuseUnstorable({ inside, guarded, moved }: Unstorable): void {
   if (inside.length + guarded.size === 0) return;
   const filters = [...new Set(guarded.values())].join(', ');

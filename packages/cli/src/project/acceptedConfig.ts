@@ -116,10 +116,7 @@ export function formatConfig(config: ProjectConfig): readonly string[] {
     ...Object.entries(agentEnv).flatMap(([name, environment]) =>
       formatEnvironment(environment, `${JSON.stringify(name)} reads`),
     ),
-    ...Object.entries(agentReports).map(
-      ([name, figures]) =>
-        `          ${JSON.stringify(name)} is believed to report: ${figures.join(', ') || 'nothing'}`,
-    ),
+    ...formatReports(agentReports),
     `starts:   ${formatRepository(repository)}`,
     ...formatGit(git),
     `research: ${research ? 'before the design' : 'none'}`,
@@ -131,6 +128,12 @@ export function formatConfig(config: ProjectConfig): readonly string[] {
 
 const formatReview = (review: ProjectConfig['review']): string =>
   review === 'none' ? 'none' : `after every ${review}`;
+
+const formatReports = (reports: NonNullable<ProjectConfig['agentReports']>): readonly string[] =>
+  Object.entries(reports).map(
+    ([name, figures]) =>
+      `          ${JSON.stringify(name)} is believed to report: ${figures.join(', ') || 'nothing'}`,
+  );
 
 function formatRepository(repository: ProjectConfig['repository']): string {
   if (typeof repository === 'string')

@@ -147,7 +147,7 @@ export interface AgentSetting {
   readonly sandbox: Sandbox | null;
   /** Of coding CLIs, by their name as in `--agents`. @defaultValue none */
   readonly variables?: Readonly<Record<string, Variables>>;
-  /** What coding CLIs report, by the same name. @defaultValue what is known of them */
+  /** Figures that coding CLIs report, by the same name. @defaultValue the known ones */
   readonly reports?: RunEnvironments['reports'];
   /** Longest wait at a rate limit or quota, ms. */
   readonly maxWaitMs?: number;
@@ -238,7 +238,7 @@ function eachOnce<Source>(source: (text: string) => Source): (text: string) => S
   };
 }
 
-/** @param reports - Does not change what is known of a program. */
+/** @param reports - Only for figures that are not known of a program. */
 function acpProgram(
   text: string,
   variables: Variables | undefined,

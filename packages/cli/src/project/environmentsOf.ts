@@ -26,7 +26,7 @@ export interface RunEnvironments {
   readonly checks: readonly Variables[];
   /** Of coding CLIs, by name. */
   readonly agents: Readonly<Record<string, Variables>>;
-  /** What coding CLIs report, by name. */
+  /** Figures that coding CLIs report, by name. */
   readonly reports: NonNullable<ProjectConfig['agentReports']>;
 }
 
@@ -70,7 +70,7 @@ export async function environmentsOf(
   return { setup: await variablesOf(ofSetup, 'setup', session), checks: ofChecks, agents, reports };
 }
 
-/** The accepted configuration; `null` for one that names no environment or figures, which then need not be accepted. */
+/** The accepted configuration; `null` for one without an environment or figures, which need not be accepted. */
 async function configuredEnvironments(session: Session): Promise<ProjectConfig | null> {
   const bytes = await configBytes(configPath(session.dir));
   // An unreadable one does not stop a run that does not need it.

@@ -37,8 +37,8 @@ export interface AgentCall {
   /** Reports tokens or cost; recorded with the result. */
   readonly usage: (usage: UsageReport) => void;
   /**
-   * Call it before each request, after `usage` of the one before: it throws `BUDGET_SPENT` if the budget leaves no more. Hand the
-   * error on; the same call is made again once a person has raised the budget. @defaultValue nothing is limited within a call
+   * Call it before each request, after `usage` of the one before: it throws `BUDGET_SPENT` if the budget is used up. Hand the
+   * error on; the same call is made again once a person has raised the budget. @defaultValue a call is not limited within
    */
   readonly beforeRequest?: () => void;
 }
@@ -366,7 +366,7 @@ export interface StageAgents {
     readonly name: string;
     readonly tokens: boolean;
     readonly cost: boolean | { readonly model: string };
-    /** Nobody has declared what it reports. @defaultValue it is known */
+    /** Whether it reports them is not declared. @defaultValue it is known */
     readonly undeclared?: true;
   }[];
   research(request: ResearchRequest, call: AgentCall): Promise<DocumentsResult>;

@@ -358,7 +358,7 @@ export interface CheckRequest {
   readonly onActivity?: OnActivity;
   /** The expected result: an expected failure is not repeated to find flaky tests. @defaultValue 'pass' */
   readonly expect?: 'pass' | 'fail';
-  /** Absolute path of a folder for the downloads of package managers. @defaultValue none are kept */
+  /** Absolute path of a folder for the downloads of package managers. @defaultValue they are not kept */
   readonly downloads?: string;
 }
 

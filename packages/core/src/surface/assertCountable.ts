@@ -30,7 +30,7 @@ export function assertCountable(
   );
 }
 
-/** Why a limit of what an agent does not report, or may not report, is never reached. */
+/** Why an agent cannot reach a limit in tokens or cost. */
 function unreported(
   { name, undeclared }: NonNullable<StageAgents['reports']>[number],
   figure: 'tokens' | 'cost',

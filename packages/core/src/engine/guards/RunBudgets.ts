@@ -79,7 +79,7 @@ export class RunBudgets {
     return this.#verdict(call);
   }
 
-  /** The limits that leave a call that is being made nothing more, by what it has used so far. Driven time is not looked at. */
+  /** The limits that a call in flight has reached with its usage so far. Without driven time. */
   spentBy(
     call: AskedCall,
     { tokensIn = 0, tokensOut = 0, costUsd: usd = 0, requests: calls = 0 }: StepUsage,

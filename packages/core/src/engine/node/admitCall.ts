@@ -36,7 +36,7 @@ export async function admitCall(active: RecordedNode, call: AskedCall, how: Admi
   }
 }
 
-/** False for a call that the budget stopped. @throws what the call threw. */
+/** False for a call that the budget stopped. @throws the error of the call. */
 function hasEnded(made: Promise<void>): Promise<boolean> {
   return made.then(
     () => true,
@@ -96,10 +96,10 @@ function budgetQuestion({ visit }: RecordedNode, call: AskedCall, verdict: Budge
   });
 }
 
-/** Errors of calls that ended because the budget left no more. */
+/** Errors of calls that the budget stopped. */
 const spentInside = new WeakSet<Error>();
 
-/** @throws DevsError `BUDGET_SPENT` where the budget leaves a call no more. */
+/** @throws DevsError `BUDGET_SPENT` where a call has used up the budget. */
 export function assertNotSpent({ store, visit }: RecordedNode, step: NewStep, reports: UsageReports): void {
   if (step.kind === 'work' || !store.budgets.isLimited(visit.threadId)) return;
   const spent = store.budgets.spentBy({ ...step, declared: {} }, reports.total(store.prices));

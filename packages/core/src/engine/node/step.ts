@@ -54,8 +54,8 @@ export interface StepCall {
    */
   readonly usage: (usage: UsageReport) => void;
   /**
-   * Call it before each request that this call makes, after `usage` of the one before. If the budget leaves no more, it throws
-   * `BUDGET_SPENT`; what was reported is recorded, the run asks a person, and the call is made again after the budget is raised.
+   * Call it before each request that this call makes, after `usage` of the one before. If the budget is used up, it throws
+   * `BUDGET_SPENT`. The reports are recorded, the run asks a person, and the call is made again after the budget is raised.
    */
   readonly beforeRequest: () => void;
   /**

@@ -95,10 +95,10 @@ export function ranCases(cases: readonly TestCase[] | undefined): number | null 
 
 const MINUTE_MS = 60_000;
 
-/** A check of more work takes longer than one of none. */
+/** A check takes longer with the work. */
 const PATIENCE = 4;
 
-/** Proposes a limit for each check that took more than half of its own; `undefined` where none did. */
+/** Proposes a limit for each check that took more than half of its own; `undefined` without one. */
 export function proposeLimits({ parts, command, durationMs, limitMs }: CheckResult): string | undefined {
   const checks = parts ?? [{ name: command, durationMs, limitMs }];
   const slow = checks.flatMap(({ name, durationMs: took = 0, limitMs: limit }) => {

@@ -7,7 +7,7 @@ const PRICES = { known: { input: 1, output: 1 } };
 const MODEL = { name: 'openai:known', tokens: true, cost: { model: 'openai:known' } };
 const FREE = { name: 'openai:mine', tokens: true, cost: { model: 'openai:mine' } };
 const SILENT = { name: 'opencode', tokens: false, cost: true };
-const UNKNOWN = { name: 'goose', tokens: false, cost: false, undeclared: true };
+const UNKNOWN = { name: 'goose', tokens: false, cost: false, undeclared: true as const };
 const TOKENS_ALONE = { name: 'codex', tokens: true, cost: false };
 
 it.each([
