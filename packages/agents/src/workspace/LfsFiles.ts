@@ -8,6 +8,7 @@ import { SCRATCH_PREFIX } from './createGitDir.ts';
 import type { GitIndex, IndexedFile } from './GitIndex.ts';
 import { GitRepository } from './GitRepository.ts';
 import { filtersOf } from './uncommittedFiles.ts';
+import { linkOnTheWay } from './unstorableFiles.ts';
 
 /** The text that Git LFS stores in the place of a file. */
 export interface LfsPointer {
@@ -89,6 +90,7 @@ export class LfsFiles {
     const staged = join(dirname(file), 'content');
     for (const [path, pointer] of pointers) {
       const target = join(this.#git.workTree, path);
+      if ((await linkOnTheWay(this.#git.workTree, path)) !== path) continue;
       if (!(await isPointer(target, pointer))) continue;
       const source = await this.#copied(pointer, staged);
       if (!source) continue;

@@ -3,6 +3,7 @@
 import { lstat, mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DevsError } from '@devs/core';
+import { foldersAround } from './outsideFiles.ts';
 import { namedFiles } from './trees.ts';
 
 interface Unstorable {
@@ -34,7 +35,8 @@ export function refuseUnstorable({ inside, guarded, moved }: Unstorable): void {
 }
 
 /**
- * Moves files, and repositories, which are named with a `/` at the end. Those that are gone are passed over.
+ * Moves files, and repositories, which are named with a `/` at the end. Missing ones are passed over. A link on the way is moved
+ * itself.
  *
  * @returns Where they are now.
  */
@@ -43,7 +45,8 @@ export async function moveAway(
   { from, to }: { readonly from: string; readonly to: string },
 ): Promise<readonly string[]> {
   const moved: string[] = [];
-  for (const path of paths.map((named) => named.replace(/\/$/, ''))) {
+  for (const named of paths) {
+    const path = await linkOnTheWay(from, named.replace(/\/$/, ''));
     if (!(await isThere(join(from, path)))) continue;
     const target = join(to, path);
     await mkdir(dirname(target), { recursive: true });
@@ -51,6 +54,14 @@ export async function moveAway(
     moved.push(target);
   }
   return moved;
+}
+
+/** The first part of a path that is a link; the whole path without one. */
+export async function linkOnTheWay(from: string, path: string): Promise<string> {
+  for (const part of foldersAround(path)) {
+    if ((await lstat(join(from, part)).catch(() => null))?.isSymbolicLink()) return part;
+  }
+  return path;
 }
 
 const isThere = (path: string): Promise<boolean> =>

@@ -190,7 +190,7 @@ describe('a file that a filter of the repository stores', () => {
   it('is refused where it lies in the folder: kept elsewhere, put back once, and the rest is stored', async () => {
     const run = await open('run-1', pulling);
     const changed = {
-      'logo.png': 'another picture',
+      'logo.png': CONTENT.replace('large', 'other'),
       'secret.env': 'PASSWORD=plain',
       'secret.new': 'TOKEN=plain',
     };

@@ -163,22 +163,42 @@ describe('a run of a repository with submodules', () => {
     expect(await run.snapshot()).toBe(tree);
     gitIn(inRun(run, '.'), 'init', '-q');
     gitIn(inRun(run, '.'), 'commit', '-q', '--allow-empty', '-m', 'Another one');
-    await expect(run.snapshot()).rejects.toThrow('"libs/one"');
+    await expect(run.snapshot()).rejects.toThrow('another git repository: "libs/one"');
     await run.restore(tree);
     expect(await run.snapshot()).toBe(tree);
   });
 
-  it('writes through no link that an agent put in the place of one', async () => {
-    const run = await open();
-    const tree = await run.snapshot();
-    await rm(join(run.dir, 'libs/one'), { recursive: true });
+  it('writes and moves through no link that somebody put in the place of one, or of a folder around it', async () => {
     const outside = join(base, 'outside');
-    await mkdir(outside);
-    await writeFile(join(outside, 'one.txt'), 'not ours\n');
-    await symlink(outside, join(run.dir, 'libs/one'));
-    await run.restore(tree);
+    await mkdir(join(outside, 'one'), { recursive: true });
+    for (const path of ['one.txt', 'one/one.txt']) await writeFile(join(outside, path), 'not ours\n');
+    const assertOutside = (): void => {
+      for (const path of ['one.txt', 'one/one.txt'])
+        expect(readFileSync(join(outside, path), 'utf8')).toBe('not ours\n');
+    };
+    const linked = async (dir: string, path: string): Promise<void> => {
+      await rm(join(dir, path), { recursive: true });
+      await symlink(outside, join(dir, path));
+    };
+    const run = await open({
+      run: async ({ dir }) => {
+        await linked(dir, 'libs/one');
+        return PASSED;
+      },
+    });
     expect(await text(run, 'one.txt')).toBe('one\n');
-    expect(readFileSync(join(outside, 'one.txt'), 'utf8')).toBe('not ours\n');
+    assertOutside();
+    const tree = await run.snapshot();
+    for (const path of ['libs/one', 'libs']) {
+      await linked(run.dir, path);
+      await run.restore(tree);
+      expect(await text(run, 'one.txt')).toBe('one\n');
+      await linked(run.dir, path);
+      await expect(run.snapshot()).rejects.toMatchObject({ code: 'PATH_REFUSED' });
+      expect(await text(run, 'one.txt')).toBe('one\n');
+      expect(await run.snapshot()).toBe(tree);
+      assertOutside();
+    }
   });
 
   it('follows a commit of its user that moves one', async () => {
