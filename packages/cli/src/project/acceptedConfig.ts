@@ -95,7 +95,7 @@ export function formatConfig(config: ProjectConfig): readonly string[] {
     agents,
     stages = {},
     agentEnv = {},
-    agentReports = {},
+    agentReports,
     repository,
     git,
     research,
@@ -129,7 +129,7 @@ export function formatConfig(config: ProjectConfig): readonly string[] {
 const formatReview = (review: ProjectConfig['review']): string =>
   review === 'none' ? 'none' : `after every ${review}`;
 
-const formatReports = (reports: NonNullable<ProjectConfig['agentReports']>): readonly string[] =>
+const formatReports = (reports: ProjectConfig['agentReports'] = {}): readonly string[] =>
   Object.entries(reports).map(
     ([name, figures]) =>
       `          ${JSON.stringify(name)} is believed to report: ${figures.join(', ') || 'nothing'}`,
