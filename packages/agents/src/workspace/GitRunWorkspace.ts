@@ -369,7 +369,7 @@ export class GitRunWorkspace implements RunWorkspace {
 
   /** Whether somebody changed the folder since the engine left it. */
   async hasChanges(): Promise<boolean> {
-    return (await this.#folder.changes()) !== null;
+    return (await this.#folder.changes()) !== null || (await this.#folder.changedInside()).length > 0;
   }
 
   /** The newest of the run's own commits; `null` where it has none. */

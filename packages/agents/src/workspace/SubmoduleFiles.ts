@@ -48,10 +48,13 @@ export class SubmoduleFiles {
     }
   }
 
-  /** Paths that are not as the commits have them; one that ends in `/` is a git dir that somebody made there. */
+  /**
+   * Paths that are not as the commits have them; one that ends in `/` is a git dir that somebody made there. Empty for a submodule
+   * that is not checked out any more: {@link put} refuses it.
+   */
   async changed(links: ReadonlyMap<string, string>): Promise<readonly string[]> {
     const found: string[] = [];
-    for (const submodule of await this.#of(links)) {
+    for (const submodule of await this.#of(links).catch(() => [])) {
       const { path } = submodule;
       if (!(await this.#isFolder(path))) {
         found.push(path);

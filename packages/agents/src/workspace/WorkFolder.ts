@@ -176,7 +176,7 @@ export class WorkFolder {
   /** Makes those files of the folder as the tree has them that `isDue` is true for. Keeps nothing of them. */
   putBack(tree: string, isDue: (path: string) => boolean): Promise<void> {
     return this.withIndex(async (indexFile) => {
-      await this.#putSubmodules();
+      await this.#withLeft((_, { repositories }) => this.#submodules.put(repositories));
       await this.#addAll(indexFile);
       const due = (await this.differing(tree, await this.#writeTree(indexFile))).filter(isDue);
       if (due.length === 0) return;
@@ -248,10 +248,9 @@ export class WorkFolder {
 
   async #rescue(tree: string, changed: readonly string[]): Promise<WorkspacePort.Rescue | null> {
     const name = String((await refsUnder(this.#git, RESCUED)).length + 1);
-    const links = await this.#withLeft(async (_, { repositories: held }) => held);
     const repositories = [
       ...changed.filter((path) => path.endsWith('/')),
-      ...(await this.#submodules.changed(links)).filter((path) => !path.endsWith('/')),
+      ...(await this.changedInside()).filter((path) => !path.endsWith('/')),
     ];
     const at = join(this.#git.gitDir, 'devs-rescued', name);
     const moved = (await moveAway(repositories, { from: this.#git.workTree, to: at })).map(
@@ -382,8 +381,9 @@ export class WorkFolder {
     });
   }
 
-  #putSubmodules(): Promise<void> {
-    return this.#withLeft((_, { repositories }) => this.#submodules.put(repositories));
+  /** Files of submodules that somebody changed. */
+  changedInside(): Promise<readonly string[]> {
+    return this.#withLeft((_, { repositories }) => this.#submodules.changed(repositories));
   }
 
   async #tipTree(): Promise<string | null> {

@@ -168,6 +168,18 @@ describe('a run of a repository with submodules', () => {
     expect(await run.snapshot()).toBe(tree);
   });
 
+  it('is not removed with a change inside one, and is where one is not checked out any more', async () => {
+    const run = await open();
+    await writeFile(inRun(run, 'one.txt'), 'mine\n');
+    const remove = (): Promise<unknown> =>
+      new GitWorkspace({ dir: root, repository: root }).remove('run-1', { force: false });
+    await expect(remove()).rejects.toMatchObject({ code: 'REMOVE_REFUSED' });
+    expect(await text(run, 'one.txt')).toBe('mine\n');
+    user.change(() => gitIn(root, 'submodule', '--quiet', 'deinit', '--force', 'libs/one'));
+    await remove();
+    expect(existsSync(run.dir)).toBe(false);
+  });
+
   it('writes and moves through no link that somebody put in the place of one, or of a folder around it', async () => {
     const outside = join(base, 'outside');
     await mkdir(join(outside, 'one'), { recursive: true });
