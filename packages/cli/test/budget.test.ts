@@ -4,7 +4,7 @@ import type { Gate, PipelineRunInfo } from '@devs/core';
 import { describe, expect } from 'vitest';
 import { callMain } from './support/callMain.ts';
 import { AGENTS, RUN_SUM, test } from './support/fixtures.ts';
-import { trusting } from './support/writeConfig.ts';
+import { trusting, writeConfig } from './support/writeConfig.ts';
 
 const documentOf = <T>({ stdout }: { readonly stdout: string }): T => JSON.parse(stdout) as T;
 
@@ -73,6 +73,37 @@ describe('a budget on the command line', () => {
     }
     expect(existsSync(paid)).toBe(false);
     expect((await callMain(dir, ['status'])).stdout).toContain('There are no runs');
+  });
+
+  test('that nobody knows an agent to report is refused, until that is declared', async ({ dir }) => {
+    const [paid, program] = [join(dir, 'paid'), join(dir, 'unknown.cjs')];
+    writeFileSync(program, `require('node:fs').writeFileSync(${JSON.stringify(paid)}, 'x');\n`);
+    const agent = `acp:${process.execPath} ${program}`;
+    const words = [...RUN_SUM.filter((word) => word !== '--agents' && word !== AGENTS), '--agents', agent];
+    const limited = [...words, '--budget-tokens', '1000'];
+    const refused = await callMain(dir, limited);
+    expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(refused.stderr).toMatch(/tokens would never be reached: .* is not known to report its tokens/);
+    expect(refused.stderr).toContain('"agentReports" in .devs/config.json');
+    expect(existsSync(paid)).toBe(false);
+    expect((await callMain(dir, ['status'])).stdout).toContain('There are no runs');
+
+    const checks = [{ name: 'sum', argv: ['true'] }];
+    writeConfig(dir, { sandbox: 'none', checks, agentReports: { [agent]: ['tokens'] } });
+    expect((await callMain(dir, ['trust'])).stderr).toContain('is believed to report: tokens');
+    expect((await callMain(dir, limited)).stderr).toContain('CONFIG_NOT_TRUSTED');
+    const dollars = await callMain(dir, [...words, '--budget-usd', '1', ...trusting(dir)]);
+    expect(dollars.stderr).toContain('US dollars would never be reached');
+    const begun = await callMain(dir, [...limited, ...trusting(dir)]);
+    expect(begun.stderr).not.toContain('never be reached');
+    expect((await callMain(dir, ['status'])).stdout).not.toContain('There are no runs');
+
+    writeConfig(dir, { sandbox: 'none', checks, agentReports: { 'command:x': ['tokens'] } });
+    const wrong = await callMain(dir, [...words, ...trusting(dir)]);
+    expect(wrong).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('"command:x", which is no CLI'),
+    });
   });
 
   test.for([

@@ -152,10 +152,14 @@ describe('an existing repository', () => {
     const refused = await callMain(dir, RUN_SUM);
     expect(refused.exitCode).toBe(1);
     expect(refused.stderr).toMatch(
-      /WORKSPACE_FAILED: The repository (?:uses sha256 object names|has a submodule)/,
+      /WORKSPACE_FAILED: The (?:repository uses sha256 object names|submodule "sub" has not)/,
     );
     expect((await callMain(dir, ['status', '--json'])).stdout.trim()).toBe('[]');
     expect(existsSync(path.join(dir, '.devs-work'))).toBe(false);
+    if (format === 'sha1')
+      expect((await callMain(dir, ['init'])).stdout).toContain(
+        'git submodule update --init --recursive -- "sub"',
+      );
   });
 
   test('with a branch named devs is refused before anything is paid, by init too', async ({ dir, user }) => {

@@ -58,7 +58,7 @@ describe('a repository with Git LFS', () => {
     user.git('commit', '-q', '-m', 'First');
     const run = await callMain(dir, [...RUN_SUM, '--until', 'design']);
     expect(run.stderr).toContain(
-      '1 file uses a git filter that is not run (lfs): the run uses the content that git stores (for Git LFS, a pointer instead of the content)',
+      '1 file uses a git filter that is not run (lfs): the run uses the content that git stores (for Git LFS, the content if your clone or setup has fetched it)',
     );
   });
 });

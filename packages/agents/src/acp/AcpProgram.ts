@@ -12,9 +12,12 @@ export interface AcpMode {
 export interface AcpProgram extends CodingProgram {
   /** More environment variables, by purpose. @defaultValue none */
   readonly settings?: (mode: AcpMode) => Readonly<Record<string, string>>;
-  /** Set to false if the reported tokens are not those of the whole turn; they are then ignored. @defaultValue true */
+  /**
+   * Whether it reports the tokens of every turn; only then a budget in tokens is accepted. Set to false if they are not
+   * those of the whole turn; they are then ignored. @defaultValue not known
+   */
   readonly countsTokens?: boolean;
-  /** Set to false if it reports no cost. A budget in dollars is then refused. @defaultValue true */
+  /** Whether it reports its cost; only then a budget in dollars is accepted. @defaultValue not known */
   readonly countsCost?: boolean;
   /** The authentication method to choose, with the variable that it needs. */
   readonly auth?: { readonly method: string; readonly variable: string };
@@ -44,6 +47,8 @@ export const ACP_PROGRAMS = {
     home: ['.claude/.credentials.json', '.claude.json'],
     install: 'npm install -g @agentclientprotocol/claude-agent-acp',
     login: 'claude auth login',
+    countsTokens: true,
+    countsCost: true,
   },
   codex: {
     name: 'codex',
@@ -54,6 +59,7 @@ export const ACP_PROGRAMS = {
     auth: { method: 'api-key', variable: 'CODEX_API_KEY' },
     install: 'npm install -g @agentclientprotocol/codex-acp',
     login: 'codex login',
+    countsTokens: true,
     countsCost: false,
   },
   gemini: {
@@ -72,6 +78,7 @@ export const ACP_PROGRAMS = {
     auth: { method: 'gemini-api-key', variable: 'GEMINI_API_KEY' },
     install: 'npm install -g @google/gemini-cli',
     login: 'gemini',
+    countsTokens: true,
     countsCost: false,
   },
   opencode: {
@@ -84,6 +91,7 @@ export const ACP_PROGRAMS = {
     login: 'opencode auth login',
     // It tells the tokens of the last request of a turn.
     countsTokens: false,
+    countsCost: true,
   },
   // Never run: its arguments follow its documentation.
   goose: {

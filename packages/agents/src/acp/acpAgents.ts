@@ -76,8 +76,13 @@ class AcpTool implements CodingTool {
   }
 
   get reports(): CodingTool['reports'] {
-    const { countsTokens = true, countsCost = true } = this.#installed.tool;
-    return { tokens: countsTokens, cost: countsCost };
+    const { countsTokens, countsCost } = this.#installed.tool;
+    const isKnown = countsTokens !== undefined && countsCost !== undefined;
+    return {
+      tokens: countsTokens === true,
+      cost: countsCost === true,
+      ...(!isKnown && { undeclared: true as const }),
+    };
   }
 
   converse<Result>(asked: CodingStage, call: AgentCall, work: StageWork<Result>): Promise<Result> {

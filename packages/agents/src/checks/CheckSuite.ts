@@ -56,6 +56,7 @@ export class CheckSuite implements Checks {
         passed: result.passed,
         command: result.command,
         ...(result.durationMs !== undefined && { durationMs: result.durationMs }),
+        ...(result.limitMs !== undefined && { limitMs: result.limitMs }),
       })),
       ...(cases.length > 0 && { cases }),
       ...(flaky.length > 0 && { flaky }),

@@ -12,6 +12,7 @@ import { assertPositiveInteger } from '../assertPositiveInteger.ts';
 import { commandEnvironment } from '../process/commandEnvironment.ts';
 import { MaskedTail } from '../process/MaskedTail.ts';
 import { withNetworkSettings } from '../process/networkSettings.ts';
+import { packageDownloads } from '../process/packageDownloads.ts';
 import { type ProcessEnd, runProcess } from '../process/runProcess.ts';
 import { type Scratch, withScratch } from '../process/scratch.ts';
 import type { Sandbox } from '../sandbox/Sandbox.ts';
@@ -109,7 +110,10 @@ export class CommandChecks implements Checks {
   async #execute(request: CheckRequest, scratch: Scratch): Promise<CheckResult> {
     const { dir, root = dir, signal, onActivity } = request;
     const { dir: folder } = scratch;
-    const place = { workspace: root, dir, scratch: folder, network: this.#network };
+    const isKept = this.#sandbox === null || this.#sandbox.hasWritable === true;
+    const downloads = isKept ? request.downloads : undefined;
+    const writable = downloads === undefined ? [] : [downloads];
+    const place = { workspace: root, dir, scratch: folder, network: this.#network, writable };
     const output = new MaskedTail(this.#maxOutputBytes);
     const cases = new CaseReader();
     onActivity?.({ kind: 'doing', what: this.#command() });
@@ -127,7 +131,7 @@ export class CommandChecks implements Checks {
       const end = await runProcess({
         argv: [...(this.#sandbox?.prefix(place) ?? []), ...this.#argv],
         cwd: dir,
-        env: { CI: '1', ...(await this.#environment(scratch)) },
+        env: { CI: '1', ...(await this.#environment(scratch, downloads)) },
         timeoutMs: this.#timeoutMs,
         signal,
         onStdout: pushTo('stdout'),
@@ -135,16 +139,18 @@ export class CommandChecks implements Checks {
       });
       const durationMs = Math.round(performance.now() - started);
       const told = (await this.#reported(dir, root, begun)) ?? cases.cases(await realpath(root));
-      return { ...this.#result(end, output.toString(), told), durationMs };
+      const limitMs = durationMs > this.#timeoutMs / 2 ? { limitMs: this.#timeoutMs } : {};
+      return { ...this.#result(end, output.toString(), told), durationMs, ...limitMs };
     } catch (error) {
       return this.#notStarted(error as NodeJS.ErrnoException);
     }
   }
 
-  async #environment(scratch: Scratch): Promise<Record<string, string>> {
+  async #environment(scratch: Scratch, downloads: string | undefined): Promise<Record<string, string>> {
     const { env: names = [], variables, networkSettings = false } = this.#options;
     const settings = networkSettings ? await withNetworkSettings(scratch) : {};
-    return commandEnvironment(scratch, { names, variables: { ...settings, ...variables } });
+    const kept = downloads === undefined ? {} : packageDownloads(downloads);
+    return commandEnvironment(scratch, { names, variables: { ...settings, ...kept, ...variables } });
   }
 
   /** A report of this run; what an earlier one left says nothing. */

@@ -57,7 +57,9 @@ export type StageWork<Result> = (ask: AskTool, isContinued: boolean) => Promise<
 export interface CodingTool {
   readonly name: string;
   /** Which figures of its calls it reports; `undefined` where that is not known. */
-  readonly reports: { readonly tokens: boolean; readonly cost: boolean } | undefined;
+  readonly reports:
+    | { readonly tokens: boolean; readonly cost: boolean; readonly undeclared?: true }
+    | undefined;
   /**
    * Does one stage: `work` asks as often as it has to. What it says it cost is reported, also when it failed.
    *

@@ -98,6 +98,7 @@ export class Conversation<Answer> {
 
   async #ask(call: AgentCall): Promise<ModelReply> {
     const { model, history } = this.#options;
+    call.beforeRequest?.();
     let reply = await this.#request(call);
     while (reply === null) {
       if (!history.shorten()) throw this.#tooLong();

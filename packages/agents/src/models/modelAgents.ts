@@ -2,6 +2,7 @@ import {
   type AgentCall,
   classifyError,
   type DocumentsResult,
+  isDevsError,
   type StageAgents,
   type TaskRequest,
   type WorkResult,
@@ -100,7 +101,7 @@ class ModelWorker implements StageWorker {
   readonly #models: ReadonlyMap<ModelStage, NamedModel>;
   readonly #prompts: Prompts;
   readonly #limits: ConversationLimits;
-  /** By idempotency key: what a transient failure interrupted, for the retry of the same step. */
+  /** By idempotency key: conversations that a transient failure or a budget interrupted, for the retry of the same step. */
   readonly #interrupted = new Map<string, Conversation<unknown>>();
   readonly #talks = new TaskTalks();
 
@@ -151,7 +152,8 @@ class ModelWorker implements StageWorker {
     try {
       return await conversation.run(call);
     } catch (error) {
-      if (classifyError(error) === 'transient') this.#interrupted.set(idempotencyKey, conversation);
+      if (classifyError(error) === 'transient' || isDevsError(error, 'BUDGET_SPENT'))
+        this.#interrupted.set(idempotencyKey, conversation);
       throw error;
     }
   }

@@ -10,12 +10,16 @@ export interface Confinement {
   readonly network: boolean;
   /** More readable paths: a program and its installation folder, unless that is a home. @defaultValue none */
   readonly readable?: readonly string[];
+  /** More writable paths. @defaultValue `[]` */
+  readonly writable?: readonly string[];
 }
 
 /** A prefix for a command: `[...prefix, program, ...args]` runs confined. */
 export interface Sandbox {
   /** Name, shown with the run. */
   readonly name: string;
+  /** Whether it lets a command write to `writable` of its confinement. @defaultValue false */
+  readonly hasWritable?: boolean;
   prefix(confinement: Confinement): readonly string[];
 }
 

@@ -65,6 +65,7 @@ export function bubblewrap({ project, readable = [] }: BubblewrapOptions): Sandb
   );
   return {
     name: 'bwrap',
+    hasWritable: true,
     prefix: (confinement) => [
       'bwrap',
       ...ISOLATE,
@@ -106,6 +107,8 @@ function engineFolders(project: string): readonly string[] {
   return ['.devs', '.devs-work'].flatMap((name) => ['--tmpfs', join(folder, name)]);
 }
 
-function writable({ workspace, scratch }: Confinement): readonly string[] {
-  return [workspace, scratch].map((path) => realpathSync(path)).flatMap((path) => ['--bind', path, path]);
+function writable({ workspace, scratch, writable: more = [] }: Confinement): readonly string[] {
+  return [workspace, scratch, ...more]
+    .map((path) => realpathSync(path))
+    .flatMap((path) => ['--bind', path, path]);
 }

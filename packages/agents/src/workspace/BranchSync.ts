@@ -4,7 +4,7 @@ import { DEVS, FOUND_TRAILER, foundTree, signedAt, signedBy } from './commits.ts
 import type { GitRepository } from './GitRepository.ts';
 import { BASE, EMPTY_TREE, HEAD, moveRef, moveRefs, readRef, refsUnder, treeOf } from './refs.ts';
 import { mergeTrees, namedFiles, type TreesToMerge } from './trees.ts';
-import { refuseSubmodules, type UserRepository } from './UserRepository.ts';
+import { submodulesIn, type UserRepository } from './UserRepository.ts';
 import type { WorkFolder } from './WorkFolder.ts';
 
 /** Tips of the branch before each sync. */
@@ -43,7 +43,7 @@ export class BranchSync {
     const onto = await this.#fetchHead();
     const base = await readRef(this.#git, BASE);
     if (onto === null || onto === base) return null;
-    await refuseSubmodules(this.#git, onto);
+    await this.#user.submodules(await submodulesIn(this.#git, onto));
     if ((await this.#folder.changes()) !== null) throw unadopted();
     const tip = await readRef(this.#git, this.#ref);
     const commits = await this.#commits(base, tip);

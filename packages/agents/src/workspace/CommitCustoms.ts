@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import type { WorkspacePort } from '@devs/core/internal';
 import type { GitRepository } from './GitRepository.ts';
 import { BASE, readRef } from './refs.ts';
+import { namedFiles } from './trees.ts';
 import type { UserRepository } from './UserRepository.ts';
 import { readUserSettings } from './userGitDir.ts';
 
@@ -14,6 +15,9 @@ export interface CommitWishes {
   readonly hooks?: boolean;
 }
 
+/** The filters that attributes name for some paths, by path; paths are asked for where there are any filters. */
+type FiltersOf = (paths: () => Promise<readonly string[]>) => Promise<ReadonlyMap<string, string>>;
+
 const HOOKS = ['pre-commit', 'commit-msg'] as const satisfies readonly WorkspacePort.HookName[];
 
 /** Bytes of a hook that is read. */
@@ -24,8 +28,10 @@ export class CommitCustoms {
   readonly #git: GitRepository;
   readonly #user: UserRepository | null;
   readonly #wishes: CommitWishes;
+  readonly #filtersOf: FiltersOf;
 
-  constructor(git: GitRepository, user: UserRepository | null, wishes: CommitWishes) {
+  constructor(git: GitRepository, user: UserRepository | null, wishes: CommitWishes, filtersOf: FiltersOf) {
+    this.#filtersOf = filtersOf;
     this.#git = git;
     this.#user = user;
     this.#wishes = wishes;
@@ -48,7 +54,24 @@ export class CommitCustoms {
   /** Differences from the user's own commits. @param tip - The newest commit of the run. */
   async notes(tip: string | null): Promise<readonly string[]> {
     if (this.#user === null || tip === null) return [];
-    return [...(await this.#unsigned(tip)), ...(await this.#unrun())];
+    return [...(await this.#unsigned(tip)), ...(await this.#unrun()), ...(await this.#unfiltered(tip))];
+  }
+
+  /** Files that the user's git would have sent through a filter. */
+  async #unfiltered(tip: string): Promise<readonly string[]> {
+    const base = await readRef(this.#git, BASE);
+    if (base === null) return [];
+    const args = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--diff-filter=AM', base, tip];
+    const filters = await this.#filtersOf(async () =>
+      (await this.#git.run(args)).split('\0').filter(Boolean),
+    );
+    // Those of Git LFS are pointers, as it stores them.
+    const files = [...filters].filter(([, filter]) => filter !== 'lfs');
+    if (files.length === 0) return [];
+    const names = [...new Set(files.map(([, filter]) => filter))].join(', ');
+    return [
+      `${namedFiles(files.map(([path]) => path))}: stored without your git filter (${names}), which did not run.`,
+    ];
   }
 
   async #unsigned(tip: string): Promise<readonly string[]> {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { BigIntStats } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { EMPTY_TREE } from './refs.ts';
 
@@ -14,6 +15,13 @@ const TREE = 'TREE';
 
 /** Of an entry that is a repository of its own. */
 const REPOSITORY = 0o160000;
+
+/** A file, as an index has it. */
+export interface IndexedFile {
+  readonly path: string;
+  /** Of its content. */
+  readonly id: string;
+}
 
 /** What git's index of a folder says, read without a process: its files, and the tree that they are. */
 export class GitIndex {
@@ -55,10 +63,15 @@ export class GitIndex {
     return this.#entries.map((at) => this.#pathAt(at));
   }
 
-  /** The first entry that is a repository of its own; `null` where none is. */
-  get repository(): string | null {
-    const found = this.#entries.find((at) => this.#bytes.readUInt32BE(at + MODE) === REPOSITORY);
-    return found === undefined ? null : this.#pathAt(found);
+  /** Files and links, without repositories. */
+  get files(): readonly IndexedFile[] {
+    return this.#entries.filter((at) => !this.#isRepository(at)).map((at) => this.#entryAt(at));
+  }
+
+  /** Repositories of their own: the commit of each, by path. */
+  get repositories(): ReadonlyMap<string, string> {
+    const found = this.#entries.filter((at) => this.#isRepository(at)).map((at) => this.#entryAt(at));
+    return new Map(found.map(({ path, id }) => [path, id]));
   }
 
   /** The tree of all entries; `null` where git has not noted it, or an entry has changed since. */
@@ -88,6 +101,33 @@ export class GitIndex {
     await writeFile(file, [bytes, digestOf(bytes)]);
   }
 
+  /**
+   * Writes it as if git had looked at some files as they are now, and had found the content of the index in each.
+   *
+   * @param stats - By path.
+   */
+  async writeWithStats(file: string, stats: ReadonlyMap<string, BigIntStats>): Promise<void> {
+    const bytes = Buffer.from(this.#bytes.subarray(0, -HASH));
+    for (const at of this.#entries) {
+      const found = stats.get(this.#pathAt(at));
+      if (found !== undefined)
+        for (const [place, value] of statFields(found)) bytes.writeUInt32BE(value, at + place);
+    }
+    await writeFile(file, [bytes, digestOf(bytes)]);
+  }
+
+  /** Of some files, by path, those that are not as git has looked at them. */
+  unknown(stats: ReadonlyMap<string, BigIntStats>): ReadonlySet<string> {
+    const due = new Set(stats.keys());
+    for (const at of this.#entries) {
+      const stat = stats.get(this.#pathAt(at));
+      const isKnown =
+        stat && statFields(stat).every(([place, value]) => this.#bytes.readUInt32BE(at + place) === value);
+      if (isKnown) due.delete(this.#pathAt(at));
+    }
+    return due;
+  }
+
   /** Whether both have the same files with the same contents, however they were found. */
   hasFilesOf(other: GitIndex): boolean {
     const [ours, theirs] = [this.#entries, other.#entries];
@@ -112,6 +152,14 @@ export class GitIndex {
     return Buffer.concat([this.#bytes.subarray(mode, mode + 4), this.#bytes.subarray(rest, end)]);
   }
 
+  #isRepository(entry: number): boolean {
+    return this.#bytes.readUInt32BE(entry + MODE) === REPOSITORY;
+  }
+
+  #entryAt(entry: number): IndexedFile {
+    return { path: this.#pathAt(entry), id: this.#bytes.toString('hex', entry + ID, entry + ID + HASH) };
+  }
+
   #pathAt(entry: number): string {
     return this.#bytes.toString('utf8', entry + NAME, this.#bytes.indexOf(0, entry + NAME));
   }
@@ -130,5 +178,19 @@ function extensionsIn(bytes: Buffer): ReadonlyMap<string, Buffer> {
   }
   return found;
 }
+
+/** The state of a file as an index has it, in 32 bits each: where in the entry, and the value. */
+function statFields(stat: BigIntStats): readonly (readonly [place: number, value: number])[] {
+  const { ctimeNs, mtimeNs, dev, ino, uid, gid, size } = stat;
+  const times = [ctimeNs, mtimeNs].flatMap((ns) => [ns / NS, ns % NS]);
+  const low = [...times, dev, ino].map((value, at) => [at * 4, Number(BigInt.asUintN(32, value))] as const);
+  const high = [uid, gid, size].map(
+    (value, at) => [MODE + 4 + at * 4, Number(BigInt.asUintN(32, value))] as const,
+  );
+  return [...low, ...high];
+}
+
+/** In a second. */
+const NS = 1_000_000_000n;
 
 const digestOf = (bytes: Buffer): Buffer => createHash('sha1').update(bytes).digest();

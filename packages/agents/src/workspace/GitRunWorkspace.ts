@@ -29,7 +29,7 @@ import { type Preparation, PreparedFolder } from './PreparedFolder.ts';
 import { readInside } from './pathJail.ts';
 import { BASE, branchMoved, EMPTY_TREE, givenTree, moveRef, readRef, treeOf } from './refs.ts';
 import { RunTrees } from './trees.ts';
-import { deliverBranch, refuseSubmodules, type UserRepository } from './UserRepository.ts';
+import { deliverBranch, submodulesIn, type UserRepository } from './UserRepository.ts';
 import { type UncommittedChanges, uncommittedTree } from './uncommittedTree.ts';
 import { type FolderChange, WorkFolder, type WorkFolderOptions } from './WorkFolder.ts';
 
@@ -101,11 +101,11 @@ export class GitRunWorkspace implements RunWorkspace {
     this.#author = author;
     this.#onActivity = preparation.onActivity;
     this.#steps = new StepCommits(git);
-    this.#customs = new CommitCustoms(git, user, wishes);
+    this.#customs = new CommitCustoms(git, user, wishes, (paths) => this.#folder.filters(paths));
     this.#signs = wishes.sign ?? false;
     const store: WorkFolderOptions['store'] = (tree, parent, message) =>
       this.#store(tree, parent, `${message}\n`);
-    this.#folder = new WorkFolder({ git, kept, tip: () => this.#tip(), store });
+    this.#folder = new WorkFolder({ git, kept, tip: () => this.#tip(), store, user });
     this.#prepared = new PreparedFolder({
       folder: this.#folder,
       dir: git.workTree,
@@ -150,7 +150,7 @@ export class GitRunWorkspace implements RunWorkspace {
     if (head === null) return;
     this.#onActivity?.({ kind: 'doing', what: `reading the repository: ${this.#user.name}` });
     const base = await bringHead(this.#git, this.#user, head);
-    await refuseSubmodules(this.#git, base);
+    await this.#user.submodules(await submodulesIn(this.#git, base));
     const first = (await this.#taken(base, this.#user)) ?? base;
     await this.#folder.checkOut(await treeOf(this.#git, first));
     await moveRef(this.#git, this.#ref, { from: null, to: first });
@@ -369,7 +369,7 @@ export class GitRunWorkspace implements RunWorkspace {
 
   /** Whether somebody changed the folder since the engine left it. */
   async hasChanges(): Promise<boolean> {
-    return (await this.#folder.changes()) !== null;
+    return (await this.#folder.changes()) !== null || (await this.#folder.changedInside()).length > 0;
   }
 
   /** The newest of the run's own commits; `null` where it has none. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { lstat, readdir, stat } from 'node:fs/promises';
+import { lstat, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Checks, RunWorkspace, Workspace } from '@devs/core';
 import type { WorkspacePort } from '@devs/core/internal';
@@ -22,6 +22,7 @@ import { textAt } from './trees.ts';
 import { deliverBranch, PUSHED, UserRepository } from './UserRepository.ts';
 import { type FilteredFile, NOTHING_UNCOMMITTED, type UncommittedFiles } from './uncommittedFiles.ts';
 import { refuseFiltered, type UncommittedChanges } from './uncommittedTree.ts';
+import { LFS } from './WorkFolder.ts';
 
 export interface GitWorkspaceOptions {
   /** Project folder: workspaces are in `.devs-work/`, their git dirs in `.devs/git/`. */
@@ -44,7 +45,8 @@ export interface GitWorkspaceOptions {
   readonly setup?: Checks;
   /**
    * Command of `setup`. Runs with the same command, manifests, lockfiles and Node share its results: it runs for the
-   * first of them. Only for runs of a repository. @defaultValue each run has its own results
+   * first of them. Its package managers share their downloads, but for files that a run has changed. Only for runs of a
+   * repository. @defaultValue each run has its own results
    */
   readonly setupArgv?: readonly string[];
   /** Git patterns of more files that setup reads: `schema/**`, or `**` for all. @defaultValue none */
@@ -65,6 +67,9 @@ export interface GitWorkspaceOptions {
   /** Dates of commits. @defaultValue the system clock */
   readonly now?: () => Date;
 }
+
+/** In the engine's folder of a project: downloads of package managers of setups. */
+const DOWNLOADS = 'downloads';
 
 const NEVER: AbortSignal = new AbortController().signal;
 
@@ -100,7 +105,8 @@ export class GitWorkspace implements Workspace {
     this.#credentials = options.credentials ?? false;
     const argv = options.setupArgv;
     const shared = argv === undefined ? null : new SharedSetup({ dir: this.#dir, argv });
-    this.#preparation = { setup, inputs, caches: caches.map(relativePath), shared };
+    const downloads = shared === null ? null : join(this.#dir, '.devs', DOWNLOADS);
+    this.#preparation = { setup, inputs, caches: caches.map(relativePath), shared, downloads };
     this.#timeoutMs = timeoutMs;
     this.#now = now;
     requireCheckout(options);
@@ -289,6 +295,12 @@ export class GitWorkspace implements Workspace {
         () => false,
       );
       if (isRemoved) bytes += size;
+    }
+    const isUsed = (await readdir(join(this.#dir, '.devs', 'git')).catch(() => [])).length > 0;
+    for (const kept of isUsed ? [] : [LFS, DOWNLOADS].map((name) => join(this.#dir, '.devs', name))) {
+      if (!existsSync(kept)) continue;
+      bytes += await bytesIn(kept);
+      await rm(kept, { recursive: true, force: true });
     }
     const setups = join(this.#dir, '.devs', 'setup');
     const size = existsSync(setups) ? await bytesIn(setups) : 0;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { basename, join } from 'node:path';
 import { type AgentCall, type CheckResult, type Checks, DevsError } from '@devs/core';
+import { makeFolder } from './engineFiles.ts';
 import { SetupCopy } from './SetupCopy.ts';
 import type { SharedSetup } from './SharedSetup.ts';
 import type { WorkFolder } from './WorkFolder.ts';
@@ -53,6 +54,8 @@ export interface Preparation {
   readonly caches: readonly string[];
   /** Where what setup left is kept for other runs; `null`: each has its own. */
   readonly shared: SharedSetup | null;
+  /** Where package managers of setup keep their downloads for other runs; `null`: nowhere. */
+  readonly downloads: string | null;
   /** Told what setup prints. */
   readonly onActivity?: NonNullable<AgentCall['onActivity']>;
 }
@@ -78,6 +81,7 @@ export class PreparedFolder {
   readonly #copy: SetupCopy;
   readonly #shared: SharedSetup | null;
   readonly #givenTree: PreparedFolderOptions['givenTree'];
+  readonly #downloads: string | null;
   readonly #onActivity: NonNullable<AgentCall['onActivity']> | undefined;
 
   constructor({ folder, dir, kept, setup, inputs, caches, ...options }: PreparedFolderOptions) {
@@ -87,6 +91,7 @@ export class PreparedFolder {
     this.#inputs = inputs;
     this.#shared = options.shared;
     this.#givenTree = options.givenTree;
+    this.#downloads = options.downloads;
     this.#onActivity = options.onActivity;
     this.#copy = new SetupCopy({ kept: join(kept, 'setup'), caches });
   }
@@ -109,7 +114,7 @@ export class PreparedFolder {
       this.#onActivity?.({ kind: 'doing', what: 'setup: as it was for these lockfiles' });
       return;
     }
-    const result = await this.#runSetup(this.#setup, signal);
+    const result = await this.#runSetup(this.#setup, tree, signal);
     if (!result.passed) return this.#refuseUnlessChanged(result);
     await this.#folder.putBack(tree, (path) => LOCKFILES.has(basename(path)));
     if (isUntouched) await this.#folder.snapshot();
@@ -132,7 +137,7 @@ export class PreparedFolder {
     }
     if ((await this.#copy.restore(await this.#key(), folder)) || (await this.#takeShared())) return null;
     await this.#copy.restore(null, folder);
-    const result = await this.#runSetup(this.#setup, signal);
+    const result = await this.#runSetup(this.#setup, tree, signal);
     await this.#folder.discard(tree);
     if (!result.passed) {
       await this.#refuseUnlessChanged(result);
@@ -142,10 +147,18 @@ export class PreparedFolder {
     return null;
   }
 
-  #runSetup(setup: Checks, signal: AbortSignal): Promise<CheckResult> {
+  /** Downloads are kept for files of the person's commit alone: code that agents wrote could write others in their place. */
+  async #runSetup(setup: Checks, tree: string, signal: AbortSignal): Promise<CheckResult> {
     const onActivity = this.#onActivity;
     onActivity?.({ kind: 'doing', what: 'setup' });
-    return setup.run({ dir: this.#dir, signal, ...(onActivity && { onActivity }) });
+    const downloads = tree === (await this.#givenTree()) ? this.#downloads : null;
+    if (downloads !== null) await makeFolder(downloads);
+    return setup.run({
+      dir: this.#dir,
+      signal,
+      ...(onActivity && { onActivity }),
+      ...(downloads !== null && { downloads }),
+    });
   }
 
   async #capture({ isOfSetupAlone }: { readonly isOfSetupAlone: boolean }): Promise<void> {

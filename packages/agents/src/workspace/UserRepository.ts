@@ -31,6 +31,14 @@ export interface BranchToDeliver {
   readonly delivered: string | null;
 }
 
+/** A submodule of the user's, checked out in the user's own clone. */
+export interface Submodule {
+  /** From the top of the outermost repository. */
+  readonly path: string;
+  readonly commit: string;
+  readonly repository: UserRepository;
+}
+
 /** The user's repository while the engine has something to do with it. */
 export interface LentRepository {
   readonly git: GitRepository;
@@ -147,8 +155,41 @@ export class UserRepository {
       refuseUnknown(await repositorySettings(git, this.#gitDir));
       if ((await askForRef(git, IN_THE_WAY)) !== null) throw branchInTheWay();
       const head = await userHead(git);
-      if (head !== null) await refuseSubmodules(git, head);
+      if (head !== null) await this.submodules(await submodulesIn(git, head));
     });
+  }
+
+  /**
+   * Submodules as they are checked out here, with those in them; an outer one comes first. Git does not fetch.
+   *
+   * @param links - The commit of each, by path.
+   * @throws DevsError `WORKSPACE_FAILED` with the command to type if a commit is not here.
+   */
+  async submodules(links: ReadonlyMap<string, string>): Promise<readonly Submodule[]> {
+    const found: Submodule[] = [];
+    for (const [path, commit] of links) {
+      const top = join(this.root, path);
+      const gitDir = await userGitDir(top);
+      const repository = gitDir === null ? null : new UserRepository(top, gitDir, this.#scratch);
+      const inner = await repository?.inFolder(top, (git) => submodulesIn(git, commit)).catch(() => null);
+      if (repository === null || inner == null) throw notCheckedOut(path, this);
+      found.push({ path, commit, repository });
+      for (const each of await repository.submodules(inner))
+        found.push({ ...each, path: `${path}/${each.path}` });
+    }
+    return found;
+  }
+
+  /** Runs git on the objects of this repository and the files of another folder, with an index of that one's. */
+  inFolder<T>(workTree: string, work: (git: GitRepository) => Promise<T>): Promise<T> {
+    return this.lend(({ git: { gitDir }, commonDir }) =>
+      work(new GitRepository({ gitDir, workTree, commonDir })),
+    );
+  }
+
+  /** Where its Git LFS keeps contents by default. */
+  get lfsFolder(): string {
+    return join(this.#gitDir.common, 'lfs', 'objects');
   }
 
   /**
@@ -326,13 +367,30 @@ export async function deliverBranch(
   return delivery;
 }
 
-/** @throws DevsError `WORKSPACE_FAILED` when a commit has a submodule. */
-export async function refuseSubmodules(git: GitRepository, commit: string): Promise<void> {
-  const submodule = await git.first(['ls-tree', '-r', '-z', commit], (entry) => entry.startsWith('160000 '));
-  if (submodule === null) return;
-  const path = submodule.slice(submodule.indexOf('\t') + 1);
-  throw new DevsError(`The repository has a submodule: ${JSON.stringify(path)}.`, {
+/**
+ * The submodules of a commit: the recorded commit of each, by path.
+ *
+ * @param git - Has the commit.
+ */
+export async function submodulesIn(git: GitRepository, commit: string): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  await git.first(['ls-tree', '-r', '-z', commit], (entry) => {
+    const [, id = '', path = ''] = /^160000 commit ([0-9a-f]{40})\t(.*)$/s.exec(entry) ?? [];
+    if (path !== '') found.set(path, id);
+    return false;
+  });
+  return found;
+}
+
+function notCheckedOut(path: string, { root, name }: Pick<UserRepository, 'root' | 'name'>): DevsError {
+  const quoted = JSON.stringify(path);
+  const remedy =
+    root === name
+      ? `Run \`git submodule update --init --recursive -- ${quoted}\` in ${root}, then start again.`
+      : 'Use a checkout of the repository, with its submodules, instead of a URL.';
+  return new DevsError(`The submodule ${quoted} has not the files of its recorded commit in ${name}.`, {
     code: 'WORKSPACE_FAILED',
-    remedy: 'Use a repository without submodules: their files cannot be stored with the run.',
+    remedy,
+    context: { path },
   });
 }

@@ -6,7 +6,12 @@ import { assertTracked } from './applyEdits.ts';
 import { SCRATCH_PREFIX, writeGitPointer } from './createGitDir.ts';
 import { GitIndex } from './GitIndex.ts';
 import type { GitRepository } from './GitRepository.ts';
+import { LfsFiles, pointerIn } from './LfsFiles.ts';
 import { EMPTY_TREE, moveRef, refsUnder, treeOf } from './refs.ts';
+import { SubmoduleFiles } from './SubmoduleFiles.ts';
+import type { UserRepository } from './UserRepository.ts';
+import { hasUnlistedEntries } from './unlistedEntries.ts';
+import { moveAway, refuseUnstorable } from './unstorableFiles.ts';
 
 /**
  * In what is kept of a folder: the index of it as the engine left it. What it knows of the files lets git read those alone
@@ -15,6 +20,9 @@ import { EMPTY_TREE, moveRef, refsUnder, treeOf } from './refs.ts';
 export const LEFT = 'left';
 
 const RESCUED = 'refs/devs/rescued';
+
+/** In the engine's folder of a project: contents of Git LFS that setups have fetched. */
+export const LFS = 'lfs';
 
 /** Excludes dependencies even when a workspace's own `.gitignore` asks for them. */
 const ALL_BUT_DEPENDENCIES = [
@@ -34,6 +42,8 @@ export interface WorkFolderOptions {
   readonly tip: () => Promise<string | null>;
   /** Makes a commit without moving a branch. */
   readonly store: (tree: string, parent: string | null, message: string) => Promise<string>;
+  /** Has files of submodules, and contents of Git LFS. @defaultValue without a repository */
+  readonly user?: UserRepository | null;
 }
 
 /** Git trees, and how many files they differ in. */
@@ -51,9 +61,14 @@ export class WorkFolder {
   readonly #tip: WorkFolderOptions['tip'];
   readonly #store: WorkFolderOptions['store'];
   readonly #left: string;
+  readonly #lfs: LfsFiles;
+  readonly #submodules: SubmoduleFiles;
 
-  constructor({ git, kept, tip, store }: WorkFolderOptions) {
+  constructor({ git, kept, tip, store, user }: WorkFolderOptions) {
     this.#git = git;
+    const contents = join(dirname(dirname(git.gitDir)), LFS);
+    this.#lfs = new LfsFiles({ git, kept: contents, lent: user?.lfsFolder });
+    this.#submodules = new SubmoduleFiles({ dir: git.workTree, kept, user });
     this.#tip = tip;
     this.#store = store;
     this.#left = join(kept, LEFT);
@@ -63,24 +78,40 @@ export class WorkFolder {
   list(): Promise<readonly string[]> {
     return this.withIndex(async (indexFile) => {
       await this.#add(indexFile);
-      const { repository, paths } = await GitIndex.read(indexFile);
-      refuseNested(repository);
-      return paths.toSorted();
+      const { repositories, files } = await GitIndex.read(indexFile);
+      const paths = files.map(({ path }) => path);
+      return [...paths, ...(await this.#submodules.paths(repositories))].toSorted();
     });
   }
 
   /** @throws DevsError `PATH_REFUSED` for edits that {@link snapshot} would not hold. */
-  refuseUnheld(edits: readonly FileEdit[]): Promise<void> {
-    return this.withIndex((indexFile) =>
+  async refuseUnheld(edits: readonly FileEdit[]): Promise<void> {
+    await this.withIndex((indexFile) =>
       assertTracked({ git: this.#git, indexFile, edits, readTip: () => this.#readTip(indexFile) }),
     );
+    const paths = edits.map(({ path }) => path);
+    const written = edits.filter(({ content }) => content !== null && pointerIn(content) === null);
+    const found = await this.#withLeft(async (_, index) => {
+      const links = [...index.repositories.keys()];
+      const guarded = await this.#lfs.guarded(index, async () => written.map(({ path }) => path));
+      return {
+        inside: paths.filter((path) => links.some((link) => `${path}/`.startsWith(`${link}/`))),
+        guarded,
+      };
+    });
+    refuseUnstorable(found);
   }
 
-  /** The tree of every file that is not ignored; from here on the folder counts as left like this. */
+  /**
+   * The tree of every file that is not ignored; from here on the folder counts as left like this.
+   *
+   * @throws DevsError `PATH_REFUSED` for changed files that a tree must not hold as they are. They were moved away by then, and the
+   *   folder has the versions of the branch.
+   */
   snapshot(): Promise<string> {
     return this.withIndex(async (indexFile) => {
       const { ctimeMs } = await stat(dirname(indexFile));
-      await this.#addAll(indexFile);
+      await this.#refuseForeign(indexFile, await this.#addAll(indexFile));
       const tree = await this.#writeTree(indexFile);
       await this.#keep(indexFile, ctimeMs);
       return tree;
@@ -93,10 +124,11 @@ export class WorkFolder {
     return noted ?? this.#withLeft((indexFile) => this.#writeTree(indexFile));
   }
 
-  /** Files of the tree that the engine left in the folder. */
+  /** Files of the tree that the engine left in the folder, and of its submodules. */
   async held(): Promise<readonly string[]> {
-    const known = await this.#known();
-    return known?.paths ?? this.#withLeft(async (indexFile) => (await GitIndex.read(indexFile)).paths);
+    const known = (await this.#known()) ?? (await this.#withLeft(async (_, index) => index));
+    const files = known.files.map(({ path }) => path);
+    return [...files, ...(await this.#submodules.paths(known.repositories))];
   }
 
   /** What {@link held} has under patterns of git: names and contents, as one text. */
@@ -144,6 +176,7 @@ export class WorkFolder {
   /** Makes those files of the folder as the tree has them that `isDue` is true for. Keeps nothing of them. */
   putBack(tree: string, isDue: (path: string) => boolean): Promise<void> {
     return this.withIndex(async (indexFile) => {
+      await this.#withLeft((_, { repositories }) => this.#submodules.put(repositories));
       await this.#addAll(indexFile);
       const due = (await this.differing(tree, await this.#writeTree(indexFile))).filter(isDue);
       if (due.length === 0) return;
@@ -153,6 +186,11 @@ export class WorkFolder {
       const stdin = due.flatMap((path) => (known.has(path) ? [`${path}\0`] : [])).join('');
       await this.#git.run(['checkout-index', '--force', '-z', '--stdin'], { indexFile, stdin });
     });
+  }
+
+  /** The filters that the attributes of the folder name for some paths, by path. */
+  filters(paths: () => Promise<readonly string[]>): Promise<ReadonlyMap<string, string>> {
+    return this.#withLeft((_, index) => this.#lfs.filters(index, paths));
   }
 
   /** Makes the folder equal to the tree; first keeps what differs from how the engine left it. */
@@ -175,6 +213,10 @@ export class WorkFolder {
       await this.#readKnown(indexFile, tree);
       await this.#git.run(['checkout-index', '--all', '--force', '--index'], { indexFile, isLarge: true });
       const { mtimeMs } = await stat(indexFile);
+      const index = await GitIndex.read(indexFile);
+      await this.#submodules.put(index.repositories);
+      await this.#lfs.fill(indexFile, index);
+      await this.#lfs.acknowledge(indexFile, index);
       if (!isNew) await this.#clean(indexFile);
       await this.#keep(indexFile, mtimeMs);
     });
@@ -198,15 +240,22 @@ export class WorkFolder {
   /** Paths that differ from how the engine left the folder; one that ends in `/` is a repository of its own. */
   #changed(): Promise<readonly string[]> {
     const others = ['--modified', '--others', '--exclude-standard', ...ALL_BUT_DEPENDENCIES];
-    return this.#withLeft(async (indexFile) =>
-      splitNul(await this.#git.run(['ls-files', '-z', ...others], { indexFile })),
-    );
+    return this.#withLeft(async (indexFile, { repositories }) => {
+      const listed = splitNul(await this.#git.run(['ls-files', '-z', ...others], { indexFile }));
+      return [...listed, ...(await this.#submodules.changed(repositories))];
+    });
   }
 
   async #rescue(tree: string, changed: readonly string[]): Promise<WorkspacePort.Rescue | null> {
     const name = String((await refsUnder(this.#git, RESCUED)).length + 1);
-    const repositories = changed.filter((path) => path.endsWith('/'));
-    const moved = await this.#moveAway(repositories, join(this.#git.gitDir, 'devs-rescued', name));
+    const repositories = [
+      ...changed.filter((path) => path.endsWith('/')),
+      ...(await this.changedInside()).filter((path) => !path.endsWith('/')),
+    ];
+    const at = join(this.#git.gitDir, 'devs-rescued', name);
+    const moved = (await moveAway(repositories, { from: this.#git.workTree, to: at })).map(
+      (path) => `\nMoved: ${path}`,
+    );
     // New ignore rules go with the restore, and with them what only they protect.
     const force = changed.some((path) => basename(path) === '.gitignore') ? ['--force'] : [];
     const found = await this.withIndex(async (indexFile) => {
@@ -215,20 +264,11 @@ export class WorkFolder {
     });
     const files = (await this.differing(tree, found)).length + repositories.length;
     if (files === 0) return null;
-    const message = `Files found in the folder of the run\n${moved}`;
+    const message = `Files found in the folder of the run\n${moved.join('')}`;
     const commit = await this.#store(found, await this.#tip(), message);
     const ref = `${RESCUED}/${name}`;
     await moveRef(this.#git, ref, { from: null, to: commit });
     return { ref, commit, files };
-  }
-
-  /** Trees cannot hold repositories. Returns where they are now, in words. */
-  async #moveAway(repositories: readonly string[], to: string): Promise<string> {
-    for (const path of repositories) {
-      await mkdir(dirname(join(to, path)), { recursive: true });
-      await rename(join(this.#git.workTree, path), join(to, path));
-    }
-    return repositories.map((path) => `\nMoved: ${join(to, path)}`).join('');
   }
 
   /** Files in which two trees differ. */
@@ -246,14 +286,19 @@ export class WorkFolder {
    * Works on a copy of the index of the folder as it was left. Where that cache, which git does not flush, is gone or
    * damaged, on an index of the branch.
    */
-  #withLeft<T>(work: (indexFile: string) => Promise<T>): Promise<T> {
+  #withLeft<T>(work: (indexFile: string, index: GitIndex) => Promise<T>): Promise<T> {
     return this.withIndex(async (indexFile) => {
+      const workOn = async (): Promise<T> => {
+        const index = await GitIndex.read(indexFile);
+        await this.#lfs.acknowledge(indexFile, index);
+        return work(indexFile, index);
+      };
       try {
         await copyFile(this.#left, indexFile);
-        return await work(indexFile);
+        return await workOn();
       } catch {
         await this.#readTip(indexFile);
-        return work(indexFile);
+        return workOn();
       }
     });
   }
@@ -279,24 +324,66 @@ export class WorkFolder {
   }
 
   /** Every file of the folder. What is in the branch stays known even where it is ignored. */
-  async #addAll(indexFile: string, force: readonly string[] = []): Promise<void> {
-    const tip = await this.#add(indexFile, force);
-    if ((await GitIndex.read(indexFile)).repository === null) return;
-    const added = ['diff-index', '--cached', '-z', '--no-renames', '--diff-filter=AT', tip];
-    refuseNested(/:\d+ 160000 [^\0]*\0([^\0]*)/.exec(await this.#git.run(added, { indexFile }))?.[1]);
+  async #addAll(indexFile: string, force: readonly string[] = []): Promise<GitIndex> {
+    const known = (await this.#add(indexFile, force)).repositories;
+    const index = await GitIndex.read(indexFile);
+    const found = index.repositories;
+    refuseNested([...found].find(([path, id]) => known.get(path) !== id)?.[0]);
+    const gone = [...known].filter(([path]) => !found.has(path));
+    if (gone.length === 0) return index;
+    const stdin = gone.map(([path, id]) => `160000 ${id}\t${path}\0`).join('');
+    await this.#git.run(['update-index', '--replace', '-z', '--index-info'], { indexFile, stdin });
+    return GitIndex.read(indexFile);
   }
 
-  /** @returns the tree of the branch. */
-  async #add(indexFile: string, force: readonly string[] = []): Promise<string> {
+  /** @returns the index of the branch. */
+  async #add(indexFile: string, force: readonly string[] = []): Promise<GitIndex> {
     const tip = (await this.#tipTree()) ?? EMPTY_TREE;
-    await this.#readKnown(indexFile, tip);
-    const before = await GitIndex.read(indexFile);
+    const before = await this.#readKnown(indexFile, tip);
     await this.#git.run(['add', '--all', ...force, ...ALL_BUT_DEPENDENCIES], { indexFile, isLarge: true });
     const after = await GitIndex.read(indexFile);
     // Git forgets the tree of a file that it has read again, whatever it has found.
     if (after.tree === null && before.tree !== null && after.hasFilesOf(before))
       await after.writeWithTreeOf(indexFile, before);
-    return tip;
+    return before;
+  }
+
+  /** Moves files that a tree must not hold out of the folder, and puts the versions of the branch in their place. */
+  async #refuseForeign(indexFile: string, index: GitIndex): Promise<void> {
+    const links = index.repositories;
+    const inside = await this.#submodules.changed(links);
+    const tip = (await this.#tipTree()) ?? EMPTY_TREE;
+    const guarded = await this.#lfs.guarded(index, async () => {
+      const args = ['diff-index', '--cached', '-z', '--name-only', '--no-renames', '--diff-filter=AMT', tip];
+      const changed = splitNul(await this.#git.run(args, { indexFile }));
+      const isPointer = await Promise.all(changed.map((path) => this.#lfs.isPointer(path)));
+      return changed.filter((_, at) => !isPointer[at]);
+    });
+    const paths = [...inside, ...guarded.keys()];
+    if (paths.length === 0) return;
+    const rescued = join(this.#git.gitDir, 'devs-rescued');
+    await mkdir(rescued, { recursive: true });
+    const moved = await mkdtemp(join(rescued, 'refused-'));
+    await moveAway(paths, { from: this.#git.workTree, to: moved });
+    await this.#submodules.put(links);
+    await this.#putFromTip([...guarded.keys()]);
+    refuseUnstorable({ inside, guarded, moved });
+  }
+
+  #putFromTip(paths: readonly string[]): Promise<void> {
+    return this.withIndex(async (indexFile) => {
+      await this.#readTip(indexFile);
+      const index = await GitIndex.read(indexFile);
+      const known = new Set(index.files.map(({ path }) => path));
+      const stdin = paths.flatMap((path) => (known.has(path) ? [`${path}\0`] : [])).join('');
+      await this.#git.run(['checkout-index', '--force', '-z', '--stdin'], { indexFile, stdin });
+      await this.#lfs.fill(indexFile, index);
+    });
+  }
+
+  /** Files of submodules that somebody changed. */
+  changedInside(): Promise<readonly string[]> {
+    return this.#withLeft((_, { repositories }) => this.#submodules.changed(repositories));
   }
 
   async #tipTree(): Promise<string | null> {
@@ -316,14 +403,19 @@ export class WorkFolder {
   }
 
   /** The index of a tree, with what is known of the files that are in the folder as it has them. */
-  async #readKnown(indexFile: string, tree: string): Promise<void> {
+  async #readKnown(indexFile: string, tree: string): Promise<GitIndex> {
+    let index: GitIndex | null = null;
     try {
       await copyFile(this.#left, indexFile);
-      if ((await GitIndex.read(indexFile)).tree === tree) return;
-      await this.#git.run(['read-tree', '-i', '-m', tree], { indexFile });
+      const left = await GitIndex.read(indexFile);
+      if (left.tree === tree) index = left;
+      else await this.#git.run(['read-tree', '-i', '-m', tree], { indexFile });
     } catch {
       await this.#git.run(['read-tree', tree === EMPTY_TREE ? '--empty' : tree], { indexFile });
     }
+    index ??= await GitIndex.read(indexFile);
+    await this.#lfs.acknowledge(indexFile, index);
+    return index;
   }
 
   /** @param sinceMs - From when on files may have changed unseen, on the clock of the file system. */
@@ -356,32 +448,3 @@ function refuseNested(path: string | null | undefined): void {
 }
 
 const splitNul = (output: string): readonly string[] => output.split('\0').filter((name) => name !== '');
-
-const DEPENDENCIES = 'node_modules';
-
-/**
- * Whether a folder in which git lists no change has something that git would clean away all the same: an ignore file that is
- * not in the tree, which may hide itself, an empty folder, or one with a part of a repository. Dependencies are not looked
- * at. True where it cannot be said.
- *
- * @param held - Paths of the tree.
- */
-async function hasUnlistedEntries(dir: string, held: readonly string[]): Promise<boolean> {
-  const files = new Set(held);
-  const look = async (folder: string): Promise<boolean> => {
-    const entries = await readdir(join(dir, folder), { withFileTypes: true });
-    if (entries.length === 0 && folder !== '') return true;
-    for (const entry of entries) {
-      const { name } = entry;
-      if (name === DEPENDENCIES || (folder === '' && name === '.git')) continue;
-      const path = folder === '' ? name : `${folder}/${name}`;
-      // Git folds case where the file system does.
-      if (/^\.git(?:ignore)?$/i.test(name) && !files.has(path)) return true;
-      if (entry.isDirectory() && (await look(path))) return true;
-    }
-    return false;
-  };
-  // Git is not asked about dependencies, not even those that are in the tree.
-  if (held.some((path) => path.split('/').includes(DEPENDENCIES))) return true;
-  return look('').catch(() => true);
-}

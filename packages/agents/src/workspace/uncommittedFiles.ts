@@ -66,10 +66,10 @@ const entryPaths = (entries: readonly { readonly path: string }[]): readonly str
   entries.map(({ path }) => path);
 
 /** By path: the filters that attributes of the checkout name. */
-async function filtersOf(
+export async function filtersOf(
   git: GitRepository,
   paths: readonly string[],
-  settings: readonly string[],
+  settings: readonly string[] = [],
 ): Promise<ReadonlyMap<string, string>> {
   if (paths.length === 0) return new Map();
   const stdin = paths.map((path) => `${path}\0`).join('');
@@ -117,6 +117,6 @@ async function pointerId(file: string): Promise<string> {
 /** Files of the checkout that go through a filter, as its index has them. */
 export async function filteredFiles(git: GitRepository): Promise<readonly FilteredFile[]> {
   const listed = await git.run(['ls-files', '-z', '--', '.', ':(exclude,attr:!filter)']);
-  const filters = await filtersOf(git, listed.split('\0').filter(Boolean), []);
+  const filters = await filtersOf(git, listed.split('\0').filter(Boolean));
   return [...filters].map(([path, filter]) => ({ path, filter }));
 }

@@ -209,9 +209,25 @@ describe('an agent that misbehaves', () => {
     const { call, reports } = callWith();
     const program = bench.program('work', { countsTokens: false });
     const agents = await bench.acp(program);
-    expect(agents.reports).toEqual([{ name: 'agent', tokens: false, cost: true }]);
+    expect(agents.reports).toEqual([{ name: 'agent', tokens: false, cost: false, undeclared: true }]);
     await agents.implement(bench.request(), call);
     expect(reports).toEqual([{ costUsd: 0.25 }]);
+  });
+
+  test.each([
+    [{}, { tokens: false, cost: false, undeclared: true }],
+    [{ countsTokens: true }, { tokens: true, cost: false, undeclared: true }],
+    [
+      { countsTokens: true, countsCost: false },
+      { tokens: true, cost: false },
+    ],
+    [
+      { countsTokens: true, countsCost: true },
+      { tokens: true, cost: true },
+    ],
+  ])('is believed to report what is declared, and no more: %j', async (declared, known) => {
+    const { reports } = await bench.acp(bench.program('work', declared));
+    expect(reports).toEqual([{ name: 'agent', ...known }]);
   });
 
   test('that is not logged in says how to', async () => {

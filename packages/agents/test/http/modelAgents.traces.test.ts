@@ -4,6 +4,7 @@ import {
   type AgentCall,
   callUsage,
   classifyError,
+  DevsError,
   isDevsError,
   type ResearchRequest,
   type StageAgents,
@@ -425,6 +426,38 @@ describe('a provider that refuses', () => {
     });
     expect(server.requests[2]?.messages).toEqual(server.requests[1]?.messages);
   });
+});
+
+test('a model whose budget ends within a stage makes no further request, and goes on there once it is raised', async () => {
+  const server = await serve([
+    callOf('write_file', { path: 'a.js', content: '1' }),
+    callOf('write_file', { path: 'b.js', content: '2' }),
+    callOf('finish', { summary: 'Wrote both.' }),
+  ]);
+  const agents = await agentsOn(server);
+  const spent = new DevsError('The next request would exceed the budget.', {
+    code: 'BUDGET_SPENT',
+    remedy: 'Raise it.',
+  });
+  let allowed = 2;
+  const call = {
+    ...aCall(),
+    beforeRequest: () => {
+      if (server.requests.length >= allowed) throw spent;
+    },
+  };
+  expect(await failureOf(agents.implement(aTask(), call))).toBe(spent);
+  expect(server.requests).toHaveLength(2);
+  allowed = 9;
+  expect(await agents.implement(aTask(), call)).toEqual({
+    summary: 'Wrote both.',
+    files: [
+      { path: 'a.js', content: '1' },
+      { path: 'b.js', content: '2' },
+    ],
+  });
+  expect(server.requests).toHaveLength(3);
+  expect(call.used).toEqual({ tokensIn: 3 * USAGE.prompt_tokens, tokensOut: 3 * USAGE.completion_tokens });
 });
 
 describe('a model that uses its tools wrongly', () => {

@@ -141,5 +141,6 @@ function networkLines(
   const named = [...variables, ...files.map((file) => `~/${file}`)];
   return [
     `network:  setup gets your proxy, certificate and registry settings: ${named.length === 0 ? 'none are set' : named.join(', ')}`,
+    'kept:     downloads of setup, in .devs/downloads, for all runs of this project',
   ];
 }

@@ -151,6 +151,12 @@ export const projectConfigSchema = z.strictObject({
     .record(z.string().min(1), environmentSchema)
     .exactOptional()
     .describe('Variables for coding CLIs, by their name as in "agents" or "stages".'),
+  agentReports: z
+    .record(z.string().min(1), z.array(z.enum(['tokens', 'cost'])))
+    .exactOptional()
+    .describe(
+      'Figures that coding CLIs report, by their name as in "agents" or "stages": only then a budget of these is accepted. For acp:…, goose and copilot.',
+    ),
   repository: z
     .union([z.boolean(), z.string().regex(REPOSITORY_URL, 'Expected a URL such as https://… or ssh://…')])
     .default(true)

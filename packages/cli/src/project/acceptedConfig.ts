@@ -95,6 +95,7 @@ export function formatConfig(config: ProjectConfig): readonly string[] {
     agents,
     stages = {},
     agentEnv = {},
+    agentReports,
     repository,
     git,
     research,
@@ -115,6 +116,7 @@ export function formatConfig(config: ProjectConfig): readonly string[] {
     ...Object.entries(agentEnv).flatMap(([name, environment]) =>
       formatEnvironment(environment, `${JSON.stringify(name)} reads`),
     ),
+    ...formatReports(agentReports),
     `starts:   ${formatRepository(repository)}`,
     ...formatGit(git),
     `research: ${research ? 'before the design' : 'none'}`,
@@ -126,6 +128,12 @@ export function formatConfig(config: ProjectConfig): readonly string[] {
 
 const formatReview = (review: ProjectConfig['review']): string =>
   review === 'none' ? 'none' : `after every ${review}`;
+
+const formatReports = (reports: ProjectConfig['agentReports'] = {}): readonly string[] =>
+  Object.entries(reports).map(
+    ([name, figures]) =>
+      `          ${JSON.stringify(name)} is believed to report: ${figures.join(', ') || 'nothing'}`,
+  );
 
 function formatRepository(repository: ProjectConfig['repository']): string {
   if (typeof repository === 'string')
@@ -153,12 +161,13 @@ function formatSandbox(sandbox: ProjectConfig['sandbox']): string {
 }
 
 function formatSetup(setup: NonNullable<ProjectConfig['setup']>): readonly string[] {
-  if (Array.isArray(setup)) return [`setup:    ${formatArgv(setup)}`, NETWORK_READ];
+  if (Array.isArray(setup)) return [`setup:    ${formatArgv(setup)}`, NETWORK_READ, DOWNLOADS_KEPT];
   const { argv, inputs = [], network = true, ...environment } = setup;
   const again = inputs.length === 0 ? '' : `, repeated when these change: ${formatArgv(inputs)}`;
   return [
     `setup:    ${formatArgv(argv)}${again}`,
     ...(network ? [NETWORK_READ] : ['          has no network']),
+    DOWNLOADS_KEPT,
     ...formatEnvironment(environment, CODE_READS),
   ];
 }
@@ -183,6 +192,9 @@ function formatCheck({
 const CODE_READS = 'code of agents reads';
 
 const NETWORK_READ = `          ${CODE_READS}: the network; your proxy, certificate and registry settings, such as ~/.npmrc`;
+
+const DOWNLOADS_KEPT =
+  '          keeps downloads of package managers in .devs/downloads; not for files that agents have changed';
 
 function formatEnvironment(
   { env = {}, envFile, passEnv = [] }: EnvironmentSettings,

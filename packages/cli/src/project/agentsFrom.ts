@@ -28,7 +28,7 @@ import {
 } from '../flags/agentNames.ts';
 import { gitIdentity } from '../flags/gitAuthor.ts';
 import { type RunSpec, repositoryFor } from '../flags/runSpec.ts';
-import { environmentsOf, type Variables } from './environmentsOf.ts';
+import { environmentsOf, type RunEnvironments, type Variables } from './environmentsOf.ts';
 import type { Session } from './Session.ts';
 
 /** Installing takes longer than testing. */
@@ -58,6 +58,7 @@ export async function agentsFrom(
     agents: await namedAgents(names, {
       sandbox,
       variables: given.agents,
+      reports: given.reports,
       ...(spec.maxWaitMs !== undefined && { maxWaitMs: spec.maxWaitMs }),
     }),
     workspace: new GitWorkspace({
@@ -146,6 +147,8 @@ export interface AgentSetting {
   readonly sandbox: Sandbox | null;
   /** Of coding CLIs, by their name as in `--agents`. @defaultValue none */
   readonly variables?: Readonly<Record<string, Variables>>;
+  /** Figures that coding CLIs report, by the same name. @defaultValue the known ones */
+  readonly reports?: RunEnvironments['reports'];
   /** Longest wait at a rate limit or quota, ms. */
   readonly maxWaitMs?: number;
 }
@@ -195,7 +198,7 @@ const promptsOf = ({ prompts }: AgentNames): Pick<AgentNames, 'prompts'> =>
 function agentsOfKind(
   kind: WorkerKind,
   { name, perStage, ...common }: WorkersToLoad,
-  { sandbox, variables = {}, ...patience }: AgentSetting,
+  { sandbox, variables = {}, reports = {}, ...patience }: AgentSetting,
 ): Promise<StageAgents> {
   const each = <Source>(source: (text: string) => Source): Partial<Record<ModelStage, Source>> =>
     Object.fromEntries(Object.entries(perStage).map(([stage, text]) => [stage, source(text)]));
@@ -203,7 +206,7 @@ function agentsOfKind(
     case 'model':
       return modelAgents({ ...common, ...patience, model: name, perStage });
     case 'acp': {
-      const program = eachOnce((text) => acpProgram(text, variables[text]));
+      const program = eachOnce((text) => acpProgram(text, variables[text], reports[text]));
       return acpAgents({
         ...common,
         ...patience,
@@ -235,10 +238,19 @@ function eachOnce<Source>(source: (text: string) => Source): (text: string) => S
   };
 }
 
-function acpProgram(text: string, variables: Variables | undefined): AcpAgentsOptions['agent'] {
+/** @param reports - Only for figures that are not known of a program. */
+function acpProgram(
+  text: string,
+  variables: Variables | undefined,
+  reports: RunEnvironments['reports'][string] | undefined,
+): AcpAgentsOptions['agent'] {
   const source = acpSource(text);
-  if (variables === undefined) return source;
-  return { ...(typeof source === 'string' ? ACP_PROGRAMS[source] : source), variables };
+  if (variables === undefined && reports === undefined) return source;
+  return {
+    ...(reports && { countsTokens: reports.includes('tokens'), countsCost: reports.includes('cost') }),
+    ...(typeof source === 'string' ? ACP_PROGRAMS[source] : source),
+    ...(variables && { variables }),
+  };
 }
 
 function commandRecipe(text: string, variables: Variables | undefined): CommandAgentsOptions['command'] {

@@ -26,6 +26,8 @@ export interface RunEnvironments {
   readonly checks: readonly Variables[];
   /** Of coding CLIs, by name. */
   readonly agents: Readonly<Record<string, Variables>>;
+  /** Figures that coding CLIs report, by name. */
+  readonly reports: NonNullable<ProjectConfig['agentReports']>;
 }
 
 /**
@@ -39,13 +41,20 @@ export async function environmentsOf(
   session: Session,
 ): Promise<RunEnvironments> {
   const config = await configuredEnvironments(session);
-  if (config === null) return { setup: {}, checks: [], agents: {} };
-  const { setup, agentEnv = {} } = config;
+  if (config === null) return { setup: {}, checks: [], agents: {}, reports: {} };
+  const { setup, agentEnv = {}, agentReports: reports = {} } = config;
   const wrong = Object.keys(agentEnv).find((name) => toolKind(name) === null);
   if (wrong !== undefined) {
     throw usageError(
       `"agentEnv" in .devs/config.json names ${JSON.stringify(wrong)}, which is no coding CLI.`,
       'Use a name as in "agents" or "stages", such as claude. Models run in the process of devs, with its environment.',
+    );
+  }
+  const silent = Object.keys(reports).find((name) => toolKind(name) !== 'acp');
+  if (silent !== undefined) {
+    throw usageError(
+      `"agentReports" in .devs/config.json names ${JSON.stringify(silent)}, which is no CLI with the Agent Client Protocol.`,
+      'Use a name as in "agents" or "stages", such as acp:my-agent. Other CLIs have no way to report figures.',
     );
   }
   const ofChecks: Variables[] = [];
@@ -58,14 +67,14 @@ export async function environmentsOf(
     agents[name] = await variablesOf(named, `agent ${JSON.stringify(name)}`, session);
   }
   const ofSetup = setup === undefined || Array.isArray(setup) ? {} : setup;
-  return { setup: await variablesOf(ofSetup, 'setup', session), checks: ofChecks, agents };
+  return { setup: await variablesOf(ofSetup, 'setup', session), checks: ofChecks, agents, reports };
 }
 
-/** The accepted configuration; `null` for one that does not name an environment, which then need not be accepted. */
+/** The accepted configuration; `null` for one without an environment or figures, which need not be accepted. */
 async function configuredEnvironments(session: Session): Promise<ProjectConfig | null> {
   const bytes = await configBytes(configPath(session.dir));
   // An unreadable one does not stop a run that does not need it.
-  if (bytes === null || !/"(?:env|envFile|passEnv)"/.test(bytes.toString('utf8'))) return null;
+  if (bytes === null || !/"(?:env|envFile|passEnv|agentReports)"/.test(bytes.toString('utf8'))) return null;
   const { config } = await readConfig(session.dir);
   const { setup, checks, agentEnv = {} } = config;
   const all = [
@@ -73,7 +82,7 @@ async function configuredEnvironments(session: Session): Promise<ProjectConfig |
     ...Object.values(agentEnv),
     ...(setup === undefined || Array.isArray(setup) ? [] : [setup]),
   ];
-  return all.some(hasEnvironment) ? acceptedConfig(session) : null;
+  return all.some(hasEnvironment) || config.agentReports !== undefined ? acceptedConfig(session) : null;
 }
 
 /**

@@ -59,7 +59,7 @@ export async function tellUncommitted(repository: string | null, { dir, out }: S
 function tellFilters(files: readonly FilteredFile[], out: Session['out']): void {
   if (files.length === 0) return;
   const isLfs = files.some(({ filter }) => filter === 'lfs');
-  const what = isLfs ? ' (for Git LFS, a pointer instead of the content)' : '';
+  const what = isLfs ? ' (for Git LFS, the content if your clone or setup has fetched it)' : '';
   out.note(`${throughFilters(files)}: the run uses the content that git stores${what}`);
 }
 

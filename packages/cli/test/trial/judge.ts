@@ -29,23 +29,33 @@ export async function judge(
   if (commits === 0) return { commits, wrong: [] };
   const clone = join(dir, 'judged');
   rmSync(clone, { recursive: true, force: true });
-  for (const [argv, cwd] of [
-    [['git', 'clone', '-q', '-b', branch, root, clone], dir],
-    [checkout.setup, clone],
-  ] as const) {
+  const ready = async (argv: readonly string[], cwd: string): Promise<void> => {
     const { status, output } = await ranIn(cwd, argv, checkout.judged);
     if (status !== 0) throw new Error(`${argv[0]} failed: ${output}`);
-  }
-  const wrong = [...lost(job, checkout, clone), ...(await unmet(job, clone, dir))];
-  return { commits, wrong: [...wrong, ...(await red(job, checkout, clone))] };
+  };
+  await ready(['git', 'clone', '-q', '-b', branch, root, clone], dir);
+  // As it is committed: setup may put contents in the place of pointers.
+  const gone = lost(job, checkout, clone);
+  const right = rightWork(job);
+  const base = Object.entries(checkout.base).filter(
+    ([path, content]) => !(path in right) && textOf(clone, path) !== content,
+  );
+  await ready(checkout.setup, clone);
+  const wrong = [...gone, ...(await unmet(job, clone, dir))];
+  return {
+    commits,
+    wrong: [...wrong, ...(await red({ ...checkout, base: Object.fromEntries(base) }, clone))],
+  };
 }
+
+const textOf = (clone: string, path: string): string | null =>
+  existsSync(join(clone, path)) ? readFileSync(join(clone, path), 'utf8') : null;
 
 /** What the tests, or what judges them, has lost: none of the agents has a reason to touch any of it. */
 function lost(job: Job, { base, ignored }: TrialCheckout, clone: string): readonly string[] {
   const { repository } = job;
   const right = rightWork(job);
-  const now = (path: string): string | null =>
-    existsSync(join(clone, path)) ? readFileSync(join(clone, path), 'utf8') : null;
+  const now = (path: string): string | null => textOf(clone, path);
   const kept = Object.keys(base).filter((path) => !(path in right) && !ignored.includes(path));
   const changed = kept.filter((path) => now(path) !== base[path]).map((path) => `${path} was changed`);
   if (job.isChore) return changed;
@@ -87,15 +97,12 @@ console.log('judged');
   return lines.slice(0, -1).map((args) => `${feature.call}(${args}) is wrong`);
 }
 
-/** The tests of the repository as they were before, with the manifest that was there before. */
+/** The tests of the repository as they were before, with the manifest that was there before. @param base - What differs. */
 async function red(
-  job: Job,
   { base, ignored, check, judged }: TrialCheckout,
   clone: string,
 ): Promise<readonly string[]> {
-  const right = rightWork(job);
-  for (const [path, content] of Object.entries(base))
-    if (!(path in right)) writeFileSync(join(clone, path), content);
+  for (const [path, content] of Object.entries(base)) writeFileSync(join(clone, path), content);
   for (const path of ignored) rmSync(join(clone, path));
   const { status, output } = await ranIn(clone, check, judged);
   return status === 0 ? [] : [`the tests of the repository fail: ${output.slice(-300)}`];

@@ -5,7 +5,13 @@ import type { Question } from '../engine/gates/question.ts';
 import type { AppliedAnswer, EndOfRun, GraphProfile, NodeUpdate } from '../engine/graph/NodeEngine.ts';
 import { type GuardFinding, type GuardLevel, warningOf } from '../engine/guards/lattice.ts';
 import type { EventName, EventScope, EventSink, OrchestratorEvents } from '../events/events.ts';
-import { applyBaseline, type BaselineAnswer, PIPELINE_GATES, shownBaseline } from './gates/pipelineGates.ts';
+import {
+  applyBaseline,
+  type BaselineAnswer,
+  PIPELINE_GATES,
+  shownBaseline,
+  slowLine,
+} from './gates/pipelineGates.ts';
 import { steerToGoal } from './pipelineGoals.ts';
 import { applyReview, type ReviewAnswer } from './review/reviewGate.ts';
 import { isRetriable, MAX_ATTEMPTS, SURROUNDINGS } from './robustness/classifyError.ts';
@@ -94,8 +100,11 @@ function suspensionEvidence(state: GraphState, suspension: PendingSuspension): u
   };
 }
 
-function suspensionMessage({ kind, taskId }: PendingSuspension): string {
-  if (kind === 'baseline') return 'The checks are red before any work was done. Nothing was paid yet.';
+function suspensionMessage({ kind, taskId }: PendingSuspension, { projectConfig }: GraphState): string {
+  if (kind === 'baseline') {
+    const slow = slowLine(projectConfig.baseline);
+    return `The checks are red before any work was done. Nothing was paid yet.${slow}`;
+  }
   const label = taskLabel(taskId);
   if (kind !== 'review') return `${label === 'T0' ? 'The run' : `Task ${label}`} makes no progress.`;
   return 'Read the code and what was checked. Approve it to have the run go on.';

@@ -36,6 +36,11 @@ export interface AgentCall {
   readonly signal: AbortSignal;
   /** Reports tokens or cost; recorded with the result. */
   readonly usage: (usage: UsageReport) => void;
+  /**
+   * Call it before each request, after `usage` of the one before: it throws `BUDGET_SPENT` if the budget is used up. Hand the
+   * error on; the same call is made again once a person has raised the budget. @defaultValue a call is not limited within
+   */
+  readonly beforeRequest?: () => void;
 }
 
 /** Checks that an agent may run within its call. What they say decides nothing: the engine runs its own. */
@@ -361,6 +366,8 @@ export interface StageAgents {
     readonly name: string;
     readonly tokens: boolean;
     readonly cost: boolean | { readonly model: string };
+    /** Whether it reports them is not declared. @defaultValue it is known */
+    readonly undeclared?: true;
   }[];
   research(request: ResearchRequest, call: AgentCall): Promise<DocumentsResult>;
   design(request: DesignRequest, call: AgentCall): Promise<DocumentsResult>;

@@ -322,6 +322,8 @@ export interface CheckResult {
   readonly missing?: string;
   /** Milliseconds that the command ran. */
   readonly durationMs?: number;
+  /** Milliseconds that it may run at most; absent unless it ran longer than half of that. */
+  readonly limitMs?: number;
 }
 
 export interface TestCase {
@@ -342,6 +344,8 @@ export interface CheckPart {
   readonly command?: string;
   /** Milliseconds; absent if the check does not report them, and in a result of an older release. */
   readonly durationMs?: number;
+  /** As `limitMs` of `CheckResult`. */
+  readonly limitMs?: number;
 }
 
 export interface CheckRequest {
@@ -354,6 +358,8 @@ export interface CheckRequest {
   readonly onActivity?: OnActivity;
   /** The expected result: an expected failure is not repeated to find flaky tests. @defaultValue 'pass' */
   readonly expect?: 'pass' | 'fail';
+  /** Absolute path of a folder for the downloads of package managers. @defaultValue they are not kept */
+  readonly downloads?: string;
 }
 
 /** Runs the project's own tests. */

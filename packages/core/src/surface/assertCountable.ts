@@ -19,15 +19,30 @@ export function assertCountable(
   const limits = (measure: 'tokens' | 'usd'): boolean =>
     budget?.[measure] !== undefined || budget?.perTask?.[measure] !== undefined;
   const silent = limits('tokens') ? reports?.find(({ tokens }) => !tokens) : undefined;
-  if (silent !== undefined) throw uncountable(`${silent.name} does not report its tokens`, 'tokens');
+  if (silent !== undefined) throw uncountable(...unreported(silent, 'tokens'));
   const free = limits('usd') ? reports?.find(({ cost }) => !isKnown(cost, prices)) : undefined;
   if (free === undefined) return;
-  const isModel = typeof free.cost === 'object';
+  if (typeof free.cost !== 'object') throw uncountable(...unreported(free, 'cost'));
   throw uncountable(
-    isModel ? `there is no price of ${free.name}` : `${free.name} does not report its cost`,
+    `there is no price of ${free.name}`,
     'US dollars',
-    isModel ? 'Add its price to your table (DEVS_PRICES), or use' : 'Use',
+    'Add its price to your table (DEVS_PRICES), or use',
   );
+}
+
+/** Why an agent cannot reach a limit in tokens or cost. */
+function unreported(
+  { name, undeclared }: NonNullable<StageAgents['reports']>[number],
+  figure: 'tokens' | 'cost',
+): Parameters<typeof uncountable> {
+  const unit = figure === 'cost' ? 'US dollars' : figure;
+  if (undeclared !== true) return [`${name} does not report its ${figure}`, unit];
+  const setting = `"agentReports" in .devs/config.json, or ${figure === 'cost' ? 'countsCost' : 'countsTokens'} of its program`;
+  return [
+    `${name} is not known to report its ${figure}`,
+    unit,
+    `If it does, declare that: ${setting}. Else use`,
+  ];
 }
 
 /**

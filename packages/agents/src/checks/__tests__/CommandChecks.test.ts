@@ -80,7 +80,7 @@ describe('CommandChecks', () => {
   it('ends the whole group at the time limit, a deaf grandchild included', async () => {
     const checks = new CommandChecks({ argv: ['sh', '-c', HANGS_AT_ONCE], timeoutMs: 1_500 });
     const result = await checks.run({ dir, signal: new AbortController().signal });
-    expect(result).toMatchObject({ passed: false, exitCode: null, timedOut: true });
+    expect(result).toMatchObject({ passed: false, exitCode: null, timedOut: true, limitMs: 1_500 });
     expect(result.output).toContain('Stopped after 1500 ms.');
     for (const pid of await startedPids()) await gone(pid);
   });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { ChatRequest, Reply } from '../../../../core/test/support/ChatServer.ts';
@@ -103,20 +104,18 @@ const crlf: Situation = {
 
 const ASSET = 'assets/logo.bin';
 const CONTENT = 'the content of the logo\n';
-const POINTER = `version https://git-lfs.github.com/spec/v1\noid sha256:${'5'.repeat(64)}\nsize ${CONTENT.length}\n`;
-
-const FETCHED = 'fetched/logo.bin';
+const OID = createHash('sha256').update(CONTENT).digest('hex');
+const POINTER = `version https://git-lfs.github.com/spec/v1\noid sha256:${OID}\nsize ${CONTENT.length}\n`;
 
 const lfs: Situation = {
   name: 'lfs',
-  what: 'a test reads a file of Git LFS, of which git stores a pointer; setup fetches it into an ignored folder',
+  what: 'a test reads a file of Git LFS, of which git stores a pointer; setup puts the content in its place',
   transport: 'http',
-  ignored: ['fetched'],
   stored: { [ASSET]: POINTER },
   files: {
     '.gitattributes': '*.bin filter=lfs diff=lfs merge=lfs -text\n',
     ...testThat('logo', [
-      `test('has a logo', () => assert.equal(readFileSync('${FETCHED}', 'utf8'), ${JSON.stringify(CONTENT)}));`,
+      `test('has a logo', () => assert.equal(readFileSync('${ASSET}', 'utf8'), ${JSON.stringify(CONTENT)}));`,
     ]),
   },
   // In the place of git-lfs: a filter that stores the pointer.
@@ -129,7 +128,7 @@ const lfs: Situation = {
   arrange: ({ dir }) => {
     const script = join(dir, 'fetch.sh');
     writeFileSync(join(dir, 'logo'), CONTENT);
-    writeFileSync(script, `mkdir -p fetched node_modules\ncp '${join(dir, 'logo')}' ${FETCHED}\n`);
+    writeFileSync(script, `mkdir -p node_modules\ncp '${join(dir, 'logo')}' ${ASSET}\n`);
     return {
       config: { setup: ['sh', script] },
       broken: ({ git, branch }) =>

@@ -48,7 +48,7 @@ export interface GraphProfile<State> {
   /** What a human reads when the run was suspended by the state's pending suspension. */
   suspensionEvidence(state: State, suspension: RaisedSuspension): unknown;
   /** The question of such a suspension in one sentence. */
-  suspensionMessage(suspension: RaisedSuspension): string;
+  suspensionMessage(suspension: RaisedSuspension, state: State): string;
   applyAnswer(
     state: State,
     question: Pick<Question, 'kind' | 'taskId' | 'artifactHash'>,

@@ -1,7 +1,7 @@
 import type { BudgetLimits } from '../../config/budgetMeasures.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { StateFile } from '../../state/StateFile.ts';
-import type { NewStep, Reserve, StepKey } from '../../state/steps/stepRecords.ts';
+import type { NewStep, Reserve, StepKey, StepUsage } from '../../state/steps/stepRecords.ts';
 import type { TurnSpending } from '../../state/steps/stepSpending.ts';
 import { RecentMap } from '../../values/RecentMap.ts';
 import {
@@ -75,8 +75,25 @@ export class RunBudgets {
 
   /** Whether a call may be made now. Call it in the transaction that records the call's intent. */
   judge(call: AskedCall): BudgetVerdict {
+    this.markTime(call.threadId, call.taskId);
+    return this.#verdict(call);
+  }
+
+  /** The limits that a call in flight has reached with its usage so far. Without driven time. */
+  spentBy(
+    call: AskedCall,
+    { tokensIn = 0, tokensOut = 0, costUsd: usd = 0, requests: calls = 0 }: StepUsage,
+  ) {
+    const used: BudgetLimits = { usd, tokens: tokensIn + tokensOut, calls };
+    const { uses } = this.#verdict(call);
+    return uses.filter(
+      ({ measure, limit, spent, reserved }) =>
+        measure !== 'ms' && spent + reserved + (used[measure] ?? 0) >= limit,
+    );
+  }
+
+  #verdict(call: AskedCall): BudgetVerdict {
     const { threadId, taskId, declared } = call;
-    this.markTime(threadId, taskId);
     const { perTask = {}, ...ofRun } = this.#budgetOf(threadId);
     const spending = this.#stores.steps.spendingBefore(call, null);
     const answers = this.#answersIn(threadId, spending.turn);

@@ -92,7 +92,7 @@ function guardQuestion<State extends object>(
       kind,
       key: sessionId,
       taskId,
-      message: profile.suspensionMessage(pendingSuspension),
+      message: profile.suspensionMessage(pendingSuspension, state),
     });
   }
   if (isAllowed) return null;

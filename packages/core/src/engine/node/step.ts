@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { GraphDrained, GraphInterrupt, isGraphBubbleUp } from '@langchain/langgraph';
+import { GraphDrained, isGraphBubbleUp } from '@langchain/langgraph';
 import { type OptionNames, withKnownNames } from '../../config/knownOptions.ts';
 import type { OnActivity } from '../../events/Activity.ts';
 import { type NewEvent, newEventsOf } from '../../events/events.ts';
@@ -25,11 +25,9 @@ import {
 } from '../execution/EngineFaults.ts';
 import { asThrowable } from '../execution/thrown.ts';
 import { nodeSliceMs, shouldYield, yieldToEventLoop } from '../execution/yieldToEventLoop.ts';
-import { interruptAsking, type Question, questionAbout } from '../gates/question.ts';
-import { guardFact, warningLevel } from '../guards/lattice.ts';
-import { type AskedCall, type BudgetVerdict, budgetLevel, type ScopedUse } from '../guards/RunBudgets.ts';
 import { type UsageReport, UsageReports } from '../guards/usage.ts';
 import { type ActiveNode, isRecorded, type RecordedNode } from './ActiveNode.ts';
+import { admitCall, assertNotSpent } from './admitCall.ts';
 import { diedAt, neverEnds } from './crashPoint.ts';
 import { recordedKey } from './legacyStep.ts';
 import { activeNode, isAlone } from './nodeContext.ts';
@@ -55,6 +53,11 @@ export interface StepCall {
    * have is refused (`USAGE_REFUSED`) and counts as what was held back for the call; the result stays.
    */
   readonly usage: (usage: UsageReport) => void;
+  /**
+   * Call it before each request that this call makes, after `usage` of the one before. If the budget is used up, it throws
+   * `BUDGET_SPENT`. The reports are recorded, the run asks a person, and the call is made again after the budget is raised.
+   */
+  readonly beforeRequest: () => void;
   /**
    * Tells what happens while it happens: listeners of the app get it, masked, and it is kept as the transcript of the
    * step. Never throws; what is told after the call has ended is not taken.
@@ -160,7 +163,16 @@ async function alone<T>(name: string, fn: StepFunction<T>): Promise<T> {
   const { signal } = new AbortController();
   const key = `${randomUUID()}/${name}`;
   const traceparent = traceparentOf({ threadId: key, lgTaskId: '', name });
-  return await fn({ key, attempt: 1, signal, traceparent, usage: () => {}, onActivity: () => {} });
+  const nothing = (): void => {};
+  return await fn({
+    key,
+    attempt: 1,
+    signal,
+    traceparent,
+    usage: nothing,
+    beforeRequest: nothing,
+    onActivity: nothing,
+  });
 }
 
 const faultOf = (error: unknown, { visit, surroundings }: ActiveNode): Error | null =>
@@ -236,12 +248,19 @@ async function makeCall<T>(
   const { runs, store } = active;
   const reports = new UsageReports(step.reserve);
   const usage = (report: UsageReport): void => reports.add(report);
+  const beforeRequest = (): void => assertNotSpent(active, step, reports);
   if (diedAt(`before step ${step.name}`)) await neverEnds();
   const asked = runs.pending();
   if (asked !== null) await asked;
   const told = active.told.begin(step, attempt);
   try {
-    const value = await fn({ ...stepCallOf(active, step), attempt, usage, onActivity: told.tell });
+    const value = await fn({
+      ...stepCallOf(active, step),
+      attempt,
+      usage,
+      beforeRequest,
+      onActivity: told.tell,
+    });
     if (diedAt(`in step ${step.name}`)) await neverEnds();
     const result = await resultToRecord(value, step.name, store);
     told.end();
@@ -355,77 +374,12 @@ function assertStepName(name: string): void {
 }
 
 function stepCallOf({ visit: { signal } }: ActiveNode, key: StepKey): Omit<StepCall, 'onActivity'> {
-  return { key: stepKeyOf(key), attempt: 1, signal, traceparent: traceparentOf(key), usage: () => {} };
-}
-
-/**
- * Makes a call once the budget allows it; `make` is told which attempt it is. A call that is not allowed waits for those
- * beside it, which may take less than is held back for them, and then asks a human.
- *
- * The question is no `interrupt()`: those are matched by position, and what a budget allows changes between two
- * executions of a node. The node leaves with a question of its own id, and its next execution looks again.
- *
- * @throws GraphInterrupt with the question.
- */
-async function admitCall(active: RecordedNode, call: AskedCall, how: AdmittedCall): Promise<void> {
-  for (;;) {
-    const { made, verdict } = await active.runs.whenFree(() => beginAdmitted(active, call, how));
-    if (made !== null) return made;
-    const ended = active.calls.next();
-    if (ended === null) {
-      active.question = new GraphInterrupt([interruptAsking(budgetQuestion(active, call, verdict))]);
-      throw active.question;
-    }
-    await ended;
-    if (active.visit.isDraining()) throw new GraphDrained('stopped before a step');
-  }
-}
-
-interface AdmittedCall {
-  /** @throws where its node begins no more calls. */
-  readonly assertMayBegin: () => void;
-  readonly make: (attempt: number, reserve: Reserve) => Promise<void>;
-}
-
-/** Tracked before anybody else can look: callers side by side are refused in the same tick. */
-function beginAdmitted(active: RecordedNode, call: AskedCall, { assertMayBegin, make }: AdmittedCall) {
-  assertMayBegin();
-  const { attempt, verdict } = intend(active, call);
-  const made = attempt === null ? null : make(attempt, verdict.reserve);
-  return { made, verdict };
-}
-
-function intend(active: RecordedNode, call: AskedCall) {
-  const { runs, store, visit } = active;
-  return runs.beginStep(visit, call, () => {
-    const verdict = store.budgets.judge(call);
-    const near = verdict.uses.filter((one) => one.run === undefined && isNearLimit(one));
-    const facts = near.map((use) => warningAbout(use, visit.threadId));
-    return { ...verdict, mayBegin: verdict.passed.length === 0, facts };
-  });
-}
-
-function warningAbout(use: ScopedUse, threadId: string): NewEvent {
-  const level = budgetLevel(use, withCall(use));
-  return guardFact({ event: 'GUARD_WARNED', level }, { threadId, taskId: use.taskId });
-}
-
-const withCall = ({ spent, reserved, next }: ScopedUse): number => spent + reserved + next;
-
-/** The last call a limit allows may reach it, so a budget warns up to the limit itself. */
-const isNearLimit = (use: ScopedUse): boolean => withCall(use) >= warningLevel(use.measure, use.limit);
-
-function budgetQuestion({ visit }: RecordedNode, call: AskedCall, verdict: BudgetVerdict): Question {
-  const { passed, question } = verdict;
-  const words = passed.map(({ measure, spent, limit, taskId, run }) => {
-    const whose = run !== undefined ? `run "${run}" above` : taskId === null ? 'run' : 'task';
-    return `${whose}: ${Number(spent.toPrecision(6))} of ${limit} ${measure}`;
-  });
-  const artifact = { node: visit.node, step: call.name, limits: passed };
-  return questionAbout(artifact, {
-    kind: 'budget',
-    key: question,
-    taskId: call.taskId ?? visit.threadId,
-    message: `The next call would exceed the budget (${words.join('; ')}).`,
-  });
+  return {
+    key: stepKeyOf(key),
+    attempt: 1,
+    signal,
+    traceparent: traceparentOf(key),
+    usage: () => {},
+    beforeRequest: () => {},
+  };
 }

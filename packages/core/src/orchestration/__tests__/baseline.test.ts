@@ -71,6 +71,40 @@ describe('the checks before any work', () => {
     }
   });
 
+  test('propose a limit where they took more than half of theirs, at the first gate, red or not', async ({
+    db,
+  }) => {
+    const parts = [
+      { name: 'unit', kind: 'test', passed: true, durationMs: 75_400, limitMs: 120_000 },
+      { name: 'lint', kind: 'lint', passed: true, durationMs: 900 },
+    ] as const;
+    const pipeline = await aRepository(db, { checks: first({ ...RESULT, parts }) });
+    const messages: string[] = [];
+    await driveToTheEnd(pipeline, ({ message }) => {
+      messages.push(message);
+      return { approved: true };
+    });
+    const proposed =
+      'unit took 75 of the 120 s that it may take: set its "timeoutMs" to 300000 before you start other runs.';
+    for (const message of messages) expect(message).toContain(proposed);
+    expect(messages.join()).not.toContain('lint took');
+  });
+
+  test('propose a limit where they did not end in their time', async ({ db }) => {
+    const cut: CheckResult = { ...RESULT, passed: false, exitCode: null, timedOut: true };
+    const slow = { ...cut, durationMs: 120_010, limitMs: 120_000 };
+    const { app } = await aRepository(db, { checks: first(slow) });
+    const { gates } = await internalsOf(app).drive('shop');
+    expect(gates).toMatchObject([
+      {
+        kind: 'baseline',
+        message: expect.stringContaining(
+          'npm test took 120 of the 120 s that it may take: set its "timeoutMs" to 480000',
+        ),
+      },
+    ]);
+  });
+
   test('are not run in an empty folder', async ({ db }) => {
     const checks = first();
     const pipeline = await aPipeline(db, { tasks: 1, checks });

@@ -55,6 +55,8 @@ export interface Baseline extends CheckSummary {
   readonly appeared?: readonly string[];
   /** There were no tests yet: what failed is no failure of theirs. */
   readonly nothing?: true;
+  /** The checks that took more than half of their time, in a sentence with the setting. */
+  readonly slow?: string;
   /** Names of the cases that ran; absent where they are not reported, are more than 2,000, or in a run of an older release. */
   readonly names?: readonly string[];
 }
@@ -89,6 +91,23 @@ export function namesKept({ cases = [] }: CheckResult): readonly string[] | unde
 /** How many of these cases ran; `null` if the runner did not report cases. */
 export function ranCases(cases: readonly TestCase[] | undefined): number | null {
   return cases?.filter(({ state }) => state !== 'skipped').length ?? null;
+}
+
+const MINUTE_MS = 60_000;
+
+/** A check takes longer with the work. */
+const PATIENCE = 4;
+
+/** Proposes a limit for each check that took more than half of its own; `undefined` without one. */
+export function proposeLimits({ parts, command, durationMs, limitMs }: CheckResult): string | undefined {
+  const checks = parts ?? [{ name: command, durationMs, limitMs }];
+  const slow = checks.flatMap(({ name, durationMs: took = 0, limitMs: limit }) => {
+    if (limit === undefined) return [];
+    const proposed = Math.max(1, Math.round((PATIENCE * took) / MINUTE_MS)) * MINUTE_MS;
+    const times = `took ${Math.round(took / 1000)} of the ${Math.round(limit / 1000)} s that it may take`;
+    return [`${name} ${times}: set its "timeoutMs" to ${proposed} before you start other runs.`];
+  });
+  return slow.length === 0 ? undefined : slow.join(' ');
 }
 
 /** Every check of a result with its counts, in a line: `unit: 487 passed, 2 skipped; lint: passed`. */

@@ -155,8 +155,12 @@ export function baselineLine({ projectConfig: { baseline } }: Pick<GraphState, '
     failing.length === 0 ? 'passed' : `failed (${failing.length}, ${accepted.length} of them accepted)`;
   const unsteady = flaky.length === 0 ? '' : `, flaky: ${flaky.length}`;
   const said = summary === undefined ? `${command} ${state}${ran}` : `the checks ${state} (${summary})`;
-  return ` Before any work ${said}${unsteady}.`;
+  return ` Before any work ${said}${unsteady}.${slowLine(baseline)}`;
 }
+
+/** For the question of a gate. */
+export const slowLine = ({ slow }: Pick<Baseline, 'slow'> = {}): string =>
+  slow === undefined ? '' : ` ${slow}`;
 
 // A human's own version of what a gate shows. It is an answer like any other: recorded once, against the hash that was
 // shown. The gate then asks again, about the new version.

@@ -1,7 +1,7 @@
 import { principalText } from '../../engine/gates/principals.ts';
 import { activeNode, currentNodeStore } from '../../engine/node/nodeContext.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
-import { type Baseline, namesKept, summariseCheck } from '../checks/CheckSummary.ts';
+import { type Baseline, namesKept, proposeLimits, summariseCheck } from '../checks/CheckSummary.ts';
 import type { CheckResult, PipelinePorts, RunWorkspace, Synced } from '../ports.ts';
 import { openWorkspace } from '../task/openWorkspace.ts';
 import { RecordedTree } from '../task/RecordedTree.ts';
@@ -89,6 +89,7 @@ async function recordBaseline(
   const summary = summariseCheck(result);
   const appeared = appearedIn(summary, state);
   const names = namesKept(result);
+  const slow = proposeLimits(result);
   const baseline: Baseline = {
     ...summary,
     tree: tree.id,
@@ -96,6 +97,7 @@ async function recordBaseline(
     ...(appeared.length > 0 && { appeared }),
     ...(isNothing && { nothing: true }),
     ...(names && { names }),
+    ...(slow !== undefined && { slow }),
   };
   const isRed = baseline.failing.length > 0 || baseline.missing !== undefined;
   return { baseline, red: isRed && !isNothing ? result.output.slice(-OUTPUT_SHOWN) : null };

@@ -46,8 +46,8 @@ async function tellScrubbed(place: string, count: number): Promise<void> {
 
 /** The durable step that an agent runs in, as the agent sees it. */
 export function agentCall(
-  { key, signal, usage, onActivity }: StepCall,
+  { key, signal, usage, beforeRequest, onActivity }: StepCall,
   checks: OfferedChecks | null = null,
 ): AgentCall {
-  return { idempotencyKey: key, signal, usage, onActivity, ...(checks && { checks }) };
+  return { idempotencyKey: key, signal, usage, beforeRequest, onActivity, ...(checks && { checks }) };
 }

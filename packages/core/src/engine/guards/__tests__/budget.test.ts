@@ -58,6 +58,76 @@ function callingCircle(call: (n: number) => unknown = () => null) {
   return { visits, builder };
 }
 
+/** A node with one call that makes so many requests, each looked at before it is made. */
+function manyRequests(count: number, usage: UsageReport) {
+  const attempts: number[] = [];
+  const made: string[] = [];
+  const node = async () => ({
+    answer: await step('stage', ({ attempt, beforeRequest, usage: report }) => {
+      attempts.push(attempt);
+      while (made.length < count) {
+        beforeRequest();
+        made.push(`request ${made.length}`);
+        report(usage);
+      }
+      return ['done'];
+    }),
+  });
+  return { attempts, made, builder: twoSteps(node) };
+}
+
+describe('a budget within a call', () => {
+  test.for([
+    [{ calls: 3 }, { calls: 4 }, {}, 3],
+    [{ tokens: 250 }, { tokens: 1000 }, { tokensIn: 90, tokensOut: 10 }, 3],
+    [{ usd: 0.5 }, { usd: 5 }, { costUsd: 0.25 }, 2],
+  ] as const)(
+    '%j stops it before the request that would pass it, keeps what was reported, and it goes on',
+    async ([budget, raise, usage, allowed], { db }) => {
+      const { attempts, made, builder } = manyRequests(5, usage);
+      const app = durable(builder, { db, budget });
+      const first = await app.run('run', {});
+      expect(first).toMatchObject({ status: 'waiting', gates: [{ kind: 'budget' }] });
+      expect(made).toHaveLength(allowed);
+      const { store } = internalsOf(app);
+      expect(store.steps.costOf('run').requests).toBe(allowed);
+      await app.decide(only(first.gates), { action: 'raise', ...raise, by: ada });
+      expect(await app.run('run')).toMatchObject({ status: 'completed' });
+      expect(attempts).toEqual([1, 2]);
+      expect(made).toHaveLength(5);
+      expect(store.steps.costOf('run').requests).toBe(5);
+    },
+  );
+
+  test('lets a call end that needs no more, and does not look at work or at runs without a budget', async ({
+    db,
+  }) => {
+    const exact = manyRequests(3, {});
+    expect(await durable(exact.builder, { db, budget: { calls: 3 } }).run('exact', {})).toMatchObject({
+      status: 'completed',
+    });
+    const free = manyRequests(50, {});
+    expect(await durable(free.builder, { db }).run('free', {})).toMatchObject({ status: 'completed' });
+    expect(free.attempts).toEqual([1]);
+  });
+
+  test('is a failure of its own where the call throws something else', async ({ db }) => {
+    const node = async () => ({
+      answer: await step('stage', ({ beforeRequest, usage }) => {
+        usage({});
+        try {
+          beforeRequest();
+        } catch {
+          throw new Error('lost');
+        }
+        return ['done'];
+      }),
+    });
+    const app = durable(twoSteps(node), { db, budget: { calls: 1 } });
+    await expect(app.run('run', {})).rejects.toThrow('lost');
+  });
+});
+
 describe('a budget', () => {
   test('that a human raised is a decision: the depth guard counts anew from there', async ({ db }) => {
     const { builder, visits } = callingCircle();
