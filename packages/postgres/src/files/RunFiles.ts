@@ -99,6 +99,22 @@ interface RunStart {
   readonly at: number;
 }
 
+/** The file of a new run, for the statement that records it. */
+export interface NewFile {
+  /** A part of a `WITH`, for the run in `held (run_id)`. @param first - Number of the first of its {@link values}. */
+  readonly sql: (first: number) => string;
+  readonly values: readonly unknown[];
+  /** Puts what does not fit, in the same transaction; `null` where all of it does. */
+  readonly rest: ((client: ClientBase) => Promise<void>) | null;
+}
+
+/** A packed file that has all changes of a run up to `seq`. */
+interface NewBase {
+  readonly runId: string;
+  readonly seq: number;
+  readonly bytes: Uint8Array;
+}
+
 interface FilePiece {
   readonly kind: 'run' | 'base' | 'change' | 'signal' | 'start';
   readonly bytes: Buffer | null;
@@ -129,7 +145,7 @@ export class RunFiles {
   readonly #codecs: RunCodecs;
   readonly #maxFileBytes: number;
   readonly #clock: ServerClock;
-  readonly #sql: Readonly<Record<'read' | 'putBase' | 'putPart' | 'putStart', Statement>>;
+  readonly #sql: Readonly<Record<'read' | 'putBase' | 'putPart', Statement>>;
 
   constructor(
     tables: Tables,
@@ -145,7 +161,6 @@ export class RunFiles {
       read: tables.statement('read', readSql(tables.schema)),
       putBase: tables.statement('put_base', putBaseSql(tables.schema)),
       putPart: tables.statement('put_part', putPartSql(tables.schema)),
-      putStart: tables.statement('put_start', putStartSql(tables.schema)),
     };
   }
 
@@ -220,27 +235,46 @@ export class RunFiles {
     return new FileImage(markWalMode(await this.#templates.of(Number(text))));
   }
 
-  /** Returns the way to store the start of a new run, in the transaction of its row. */
-  async startOf(
-    runId: string,
-    { tenant, start }: { readonly tenant: string; readonly start: Uint8Array },
-  ): Promise<(client: ClientBase) => Promise<void>> {
+  /** The start of a new run, of which its file is to be made. */
+  async newStart(start: Uint8Array, tenant: string): Promise<NewFile> {
     await this.#templates.own(); // its readers find it
-    const values = [runId, runFile.schema, Buffer.from(this.#codecs(tenant).encode(start))];
-    return async (client) => void (await client.query({ ...this.#sql.putStart, values }));
+    const { schema } = this.#tables;
+    return {
+      sql: (first) => `placed AS (
+  INSERT INTO ${schema}.run_starts (run_id, version, bytes) SELECT run_id, $${first}::int, $${first + 1}::bytea FROM held
+)`,
+      values: [runFile.schema, Buffer.from(this.#codecs(tenant).encode(start))],
+      rest: null,
+    };
+  }
+
+  /** The file of a new run. @param bytes - Of {@link packed}. */
+  newBase(runId: string, bytes: Uint8Array): NewFile {
+    const { schema } = this.#tables;
+    return {
+      sql: (first) => `placed AS (
+  INSERT INTO ${schema}.run_bases (run_id, seq, part, bytes) SELECT run_id, 0, 0, $${first}::bytea FROM held
+)`,
+      values: [partOf(bytes, 0)],
+      rest: bytes.length > PART_BYTES ? (client) => this.#putRest(client, { runId, seq: 0, bytes }) : null,
+    };
   }
 
   /** Puts a file that has all changes up to `seq` in their place. In the caller's transaction, which has said that it may. */
-  async putBase(
-    client: ClientBase,
-    { runId, seq, bytes }: { readonly runId: string; readonly seq: number; readonly bytes: Uint8Array },
-  ): Promise<void> {
-    const partAt = (part: number) => Buffer.from(bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES));
-    await client.query({ ...this.#sql.putBase, values: [runId, seq, partAt(0)] });
+  async putBase(client: ClientBase, base: NewBase): Promise<void> {
+    const { runId, seq, bytes } = base;
+    await client.query({ ...this.#sql.putBase, values: [runId, seq, partOf(bytes, 0)] });
+    await this.#putRest(client, base);
+  }
+
+  async #putRest(client: ClientBase, { runId, seq, bytes }: NewBase): Promise<void> {
     for (let part = 1; part * PART_BYTES < bytes.length; part += 1)
-      await client.query({ ...this.#sql.putPart, values: [runId, seq, part, partAt(part)] });
+      await client.query({ ...this.#sql.putPart, values: [runId, seq, part, partOf(bytes, part)] });
   }
 }
+
+const partOf = (bytes: Uint8Array, part: number): Buffer =>
+  Buffer.from(bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES));
 
 /** The first piece is the run. */
 const runText = (piece: FilePiece | undefined): RunText | null =>
@@ -291,9 +325,6 @@ INSERT INTO ${schema}.run_bases (run_id, seq, part, bytes) VALUES ($1, $2, 0, $3
 
 const putPartSql = (schema: string): string =>
   `INSERT INTO ${schema}.run_bases (run_id, seq, part, bytes) VALUES ($1, $2, $3, $4)`;
-
-const putStartSql = (schema: string): string =>
-  `INSERT INTO ${schema}.run_starts (run_id, version, bytes) VALUES ($1, $2, $3)`;
 
 /** As of a file that is written through a log: where it is one already, opening it changes no page. */
 export function markWalMode(file: Uint8Array): Uint8Array {

@@ -1,8 +1,6 @@
 // SQL of RunRows.
 
-import { randomUUID } from 'node:crypto';
-import type { Runs } from '@devs/core';
-import { ENDED_STATUSES, hasEnded, type NewRun, type RunRelease, type RunSignal } from '@devs/core/internal';
+import type { RunRelease, RunSignal } from '@devs/core/internal';
 import type { ClientBase } from 'pg';
 import type { RunFiles } from '../files/RunFiles.ts';
 import { type Jobs, MAX_DEATHS, type QueuedRun, queueName, SUSPECT_DEATHS, slotsOf } from '../jobs/Jobs.ts';
@@ -10,13 +8,10 @@ import { isDeadSql, toldChannel } from '../server/Owner.ts';
 import type { ServerClock } from '../server/ServerClock.ts';
 import type { Statement, Tables } from '../server/Tables.ts';
 import { DIED, DIED_EARLY } from './deaths.ts';
-import { GraphQueues } from './GraphQueues.ts';
 import { gateRows, gatesSql } from './gateRows.ts';
+import { ENDED_SQL, indexValues } from './indexRow.ts';
 import { insertLabelsSql, labelsJson } from './labelRows.ts';
 import { lost } from './Shipper.ts';
-
-/** A new run without a file. */
-export type NewRunStart = Parameters<NonNullable<Runs['start']>>[0];
 
 /** A run whose newest epoch is the caller's. */
 export interface RunClaim extends QueuedRun {
@@ -59,15 +54,6 @@ export interface RowSettlement {
   readonly base: Uint8Array | null;
 }
 
-/** How a new run is recorded. */
-interface RecordedAs {
-  readonly schemaVersion: number;
-  readonly isDue: boolean;
-  readonly slots: number;
-  /** Puts its file, or its start. */
-  readonly put: (client: ClientBase) => Promise<void>;
-}
-
 interface ClaimRow {
   readonly not: NotClaimed | null;
   readonly epoch: string | null;
@@ -96,9 +82,8 @@ export class RunRows {
   readonly #files: RunFiles;
   readonly #jobs: Jobs;
   readonly #clock: Pick<ServerClock, 'now'>;
-  readonly #graphs: GraphQueues;
   readonly #sql: Readonly<
-    Record<'create' | 'claim' | 'begin' | 'tell' | 'settle' | 'remove' | 'free' | 'signals', Statement>
+    Record<'claim' | 'begin' | 'tell' | 'settle' | 'remove' | 'free' | 'signals', Statement>
   >;
 
   constructor(
@@ -111,9 +96,7 @@ export class RunRows {
     this.#files = files;
     this.#jobs = jobs;
     this.#clock = clock;
-    this.#graphs = new GraphQueues(tables);
     this.#sql = {
-      create: tables.statement('create', createSql(schema)),
       claim: tables.statement('claim', claimSql(schema)),
       begin: tables.statement('begin', beginSql(schema)),
       tell: tables.statement('tell', tellSql(schema)),
@@ -122,55 +105,6 @@ export class RunRows {
       free: tables.statement('free', freeSql(schema)),
       signals: tables.statement('signals', signalsSql(schema)),
     };
-  }
-
-  /** Records a run and has it driven, in one transaction. False where there is one of that id: it stays as it is. */
-  async create(run: NewRun, schemaVersion: number): Promise<boolean> {
-    const { id: runId, tenant = 'default', index, isDue = true } = run;
-    const bytes = await this.#files.packed(run.file, tenant);
-    return this.#record(run, {
-      ...{ schemaVersion, isDue: isDue && !hasEnded(index.status), slots: slotsOf(run.file.length) },
-      put: (client) => this.#files.putBase(client, { runId, seq: 0, bytes }),
-    });
-  }
-
-  /** The same without a file: each look makes a copy, the first driver the file itself. */
-  async start(run: NewRunStart, schemaVersion: number): Promise<boolean> {
-    const { id: runId, tenant = 'default', start } = run;
-    const put = await this.#files.startOf(runId, { tenant, start });
-    return this.#record(run, { schemaVersion, isDue: true, slots: slotsOf(start.length), put });
-  }
-
-  async #record(
-    { id: runId, tenant = 'default', priority = 0, index, ...run }: Omit<NewRunStart, 'start'>,
-    { schemaVersion, isDue, slots, put }: RecordedAs,
-  ): Promise<boolean> {
-    const queued = { runId, tenant, priority, queue: queueName(run.queue), deaths: 0, slots };
-    await this.#tables.insist(() => this.#jobs.openQueue(queued.queue));
-    await this.#graphs.note(run.queue);
-    const birth = randomUUID();
-    const values: unknown[] = [runId, birth, tenant, run.queue.graph, run.queue.fingerprint, queued.queue];
-    values.push(
-      schemaVersion,
-      priority,
-      ...indexValues(index),
-      gateRows([{ runId, gates: index.gates }]),
-      labelsJson(index),
-      slots,
-    );
-    return this.#tables.transaction(async (client) => {
-      const { rowCount } = await client.query({ ...this.#sql.create, values });
-      if (rowCount === 0) return this.#isBorn(client, runId, birth);
-      await put(client);
-      if (isDue) await this.#jobs.wake(client, queued);
-      return true;
-    });
-  }
-
-  /** Whether the run that is there is the one that was created here: the answer was lost. */
-  async #isBorn(client: ClientBase, runId: string, birth: string): Promise<boolean> {
-    const sql = `SELECT 1 FROM ${this.#tables.schema}.runs WHERE run_id = $1 AND birth = $2`;
-    return (await client.query(sql, [runId, birth])).rowCount === 1;
   }
 
   /**
@@ -316,36 +250,10 @@ export class RunRows {
   }
 }
 
-/** In the columns of {@link INDEX}. Text has no NUL in PostgreSQL. */
-const indexValues = ({ status, reason, title, view }: NewRun['index']): readonly (string | null)[] => [
-  status,
-  sqlText(reason),
-  sqlText(title),
-  JSON.stringify(view ?? null),
-];
-
-export const sqlText = (text: string | null): string | null =>
-  text?.replace(/\p{Surrogate}/gu, '\u{fffd}').replaceAll('\0', '\u{fffd}') ?? null;
-
-const ENDED_SQL = `(${ENDED_STATUSES.map((status) => `'${status}'`).join(', ')})`;
-
 /** How long what a run has taken is known to be told: who did not hear that it was says it again until then. */
 const KNOWN_AFTER = '1 hour';
 /** Of what was taken by any run, with one that is let go of: more than one is told meanwhile. */
 const SWEPT = 100;
-
-const createSql = (schema: string): string => `
-WITH held AS (
-  INSERT INTO ${schema}.runs
-    (run_id, birth, tenant, graph, fingerprint, queue, schema_version, priority, status, reason, title, view, ended_at, labels,
-     slots)
-  SELECT $1, $2::uuid, $3, $4, $5, $6, $7::int, $8::int, $9::text, $10, $11, $12, CASE WHEN $9 IN ${ENDED_SQL} THEN now() END, $14,
-    $15::int
-  WHERE NOT EXISTS (SELECT FROM ${schema}.runs_not_kept k WHERE k.run_id = $1 AND k.forget_at > now())
-  ON CONFLICT DO NOTHING
-  RETURNING run_id, tenant, created_at, true AS has_gates, false AS is_labelled
-), ${gatesSql(schema, { json: '$13', reopens: true })}, ${insertLabelsSql(schema, '$14')}
-SELECT run_id FROM held`;
 
 const claimSql = (schema: string): string => `
 WITH run AS (
