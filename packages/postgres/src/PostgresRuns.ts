@@ -179,8 +179,8 @@ export class PostgresRuns implements Runs, DrivenRuns {
     return this.#parts.words.hear(id, hear);
   }
 
-  async hold(id: string): Promise<HeldPostgresRun> {
-    const held = await this.take(id);
+  async hold(id: string, graph?: string): Promise<HeldPostgresRun> {
+    const held = await this.take(id, { graph });
     if (typeof held === 'object') return held;
     return this.#known(id, Promise.reject(notHeld(id, held)));
   }
@@ -358,7 +358,7 @@ function unknown(id: string): never {
 }
 
 function notHeld(id: string, why: NotClaimed): DevsError {
-  if (why === 'unknown') return unknownRun(id);
+  if (why === 'unknown' || why === 'elsewhere') return unknownRun(id);
   if (why === 'newer') {
     return new DevsError(`The file of run "${id}" was written by a newer release.`, {
       code: 'SCHEMA_TOO_NEW',

@@ -109,6 +109,28 @@ describe('a run that was started and that nobody has driven', () => {
   });
 });
 
+test('an app of another graph takes no run: its claim is refused, by the row and by the file', async () => {
+  const { app } = mailApp();
+  await app.start('mine', { to: 'Ada' });
+  const other = durable(
+    new StateGraph(Mail)
+      .addNode('ask', () => ({}))
+      .addEdge(START, 'ask')
+      .addEdge('ask', END),
+    { runs: cluster.runs(), graph: 'other' },
+  );
+  const row = () => cluster.sql(`SELECT graph, epoch::int, owner FROM devs.runs WHERE run_id = 'mine'`);
+  await expect(other.run('mine')).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' });
+  expect(await row()).toEqual([{ graph: 'mail', epoch: 0, owner: null }]);
+  // A row with another name than its file: the file is right.
+  await cluster.sql(`UPDATE devs.runs SET graph = 'other' WHERE run_id = 'mine'`);
+  await expect(other.run('mine')).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' });
+  expect(await row()).toEqual([{ graph: 'other', epoch: 1, owner: null }]);
+  expect(await app.run('mine')).toMatchObject({ status: 'waiting' });
+  await app.close();
+  await other.close();
+});
+
 test('who had a run last has its file still: its base is not read again', async () => {
   const runs = cluster.runs();
   const builder = new StateGraph(Mail)

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { platform } from 'node:process';
 import { isDevsError } from '@devs/core';
 import { type CommitBarrier, CountedDeaths, hosts, OpenQuestions, runFile } from '@devs/core/internal';
 import type { Database } from 'better-sqlite3';
@@ -286,10 +287,16 @@ export class HeldFile implements CommitBarrier, Sender {
   close(): void {
     if (!this.db.open) return;
     this.#send?.();
+    removeBefore(this.#path);
     this.db.close();
     this.#tap.close();
     removeFiles(this.#path);
   }
+}
+
+/** Before it is closed: SQLite would move the log into a file that is there. Windows keeps open files. */
+function removeBefore(path: string): void {
+  if (platform !== 'win32') rmSync(path, { force: true });
 }
 
 function removeFiles(path: string): void {

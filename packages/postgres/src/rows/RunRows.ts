@@ -33,13 +33,15 @@ export interface Claimer {
   readonly isCapped?: boolean | undefined;
   /** Whether it has nothing else in hand: who has takes no run that processes have died with. @defaultValue true */
   readonly isAlone?: boolean | undefined;
+  /** The only graph whose run it takes. @defaultValue any */
+  readonly graph?: string | undefined;
 }
 
 /**
- * Why a run was not claimed. It does not exist. A newer release has its file. A live process has it. Its tenant has as many as it
+ * Why a run was not claimed. It does not exist. It is of another graph. A newer release has its file. A live process has it. Its tenant has as many as it
  * may. Only an empty process may have it. It was given up, and a job is no reason to try it again.
  */
-export type NotClaimed = 'unknown' | 'newer' | 'busy' | 'full' | 'suspect' | 'given up';
+export type NotClaimed = 'unknown' | 'elsewhere' | 'newer' | 'busy' | 'full' | 'suspect' | 'given up';
 
 /** Where a run stands when it is let go of. */
 export interface RowSettlement {
@@ -115,10 +117,10 @@ export class RunRows {
    */
   async claim(
     { runId, lease }: Pick<RunClaim, 'runId' | 'lease'>,
-    { owner, jobId, isCapped = false, isAlone = true }: Claimer,
+    { owner, jobId, isCapped = false, isAlone = true, graph }: Claimer,
     schemaVersion: number,
   ): Promise<RunClaim | NotClaimed> {
-    const values = [runId, owner, lease, jobId ?? null, schemaVersion, isCapped, isAlone];
+    const values = [runId, owner, lease, jobId ?? null, schemaVersion, isCapped, isAlone, graph ?? null];
     const [row] = await this.#tables.query<ClaimRow>(this.#sql.claim, values);
     if (row === undefined) return 'unknown';
     const { not, epoch, told_seconds: toldSeconds, due_by: dueBy, ...run } = row;
@@ -258,6 +260,7 @@ const SWEPT = 100;
 const claimSql = (schema: string): string => `
 WITH run AS (
   SELECT *, CASE
+    WHEN graph <> $8 THEN 'elsewhere'
     WHEN schema_version > $5 THEN 'newer'
     WHEN owner <> $2 AND NOT coalesce((SELECT ${isDeadSql('w')} FROM ${schema}.workers w WHERE w.worker_id = owner), true) THEN 'busy'
     WHEN NOT $7 AND (died >= ${SUSPECT_DEATHS} OR slots > 1) THEN 'suspect'
