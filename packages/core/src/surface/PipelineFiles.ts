@@ -120,6 +120,7 @@ export async function driveRun(
     internalsOf(engine).drive(id, {
       ...options,
       ...told,
+      arrives: true, // before it is handed over
       ...(goal && { goal }),
       prepare: async (lease) => {
         await prepare?.(lease);

@@ -99,9 +99,9 @@ interface RunStart {
   readonly at: number;
 }
 
-/** The file of a new run, for the statement that records it. */
+/** The file of a run, for the statement that records or settles it. */
 export interface NewFile {
-  /** A part of a `WITH`, for the run in `held (run_id)`. @param first - Number of the first of its {@link values}. */
+  /** Parts of a `WITH`, for the run in `held (run_id)`. @param first - Number of the first of its {@link values}. */
   readonly sql: (first: number) => string;
   readonly values: readonly unknown[];
   /** Puts what does not fit, in the same transaction; `null` where all of it does. */
@@ -145,7 +145,7 @@ export class RunFiles {
   readonly #codecs: RunCodecs;
   readonly #maxFileBytes: number;
   readonly #clock: ServerClock;
-  readonly #sql: Readonly<Record<'read' | 'putBase' | 'putPart', Statement>>;
+  readonly #sql: Readonly<Record<'read' | 'putPart', Statement>>;
 
   constructor(
     tables: Tables,
@@ -159,7 +159,6 @@ export class RunFiles {
     this.#clock = clock;
     this.#sql = {
       read: tables.statement('read', readSql(tables.schema)),
-      putBase: tables.statement('put_base', putBaseSql(tables.schema)),
       putPart: tables.statement('put_part', putPartSql(tables.schema)),
     };
   }
@@ -211,7 +210,7 @@ export class RunFiles {
     image.apply(change);
   }
 
-  /** What {@link putBase} takes: to be made outside of a transaction. */
+  /** What {@link baseOf} takes. */
   async packed(file: Uint8Array, tenant: string): Promise<Uint8Array> {
     const header = Buffer.alloc(HEADER);
     header.writeUInt32LE(runFile.schema);
@@ -248,23 +247,26 @@ export class RunFiles {
     };
   }
 
-  /** The file of a new run. @param bytes - Of {@link packed}. */
-  newBase(runId: string, bytes: Uint8Array): NewFile {
-    const { schema } = this.#tables;
+  /**
+   * A file that has all changes up to `seq`, in their place.
+   *
+   * @param base - `bytes` of {@link packed}.
+   */
+  baseOf(base: NewBase): NewFile {
+    const { seq, bytes } = base;
     return {
-      sql: (first) => `placed AS (
-  INSERT INTO ${schema}.run_bases (run_id, seq, part, bytes) SELECT run_id, 0, 0, $${first}::bytea FROM held
-)`,
-      values: [partOf(bytes, 0)],
-      rest: bytes.length > PART_BYTES ? (client) => this.#putRest(client, { runId, seq: 0, bytes }) : null,
+      sql: (first) => this.baseSql(first, seq === 0),
+      values: [seq, partOf(bytes, 0)],
+      rest: bytes.length > PART_BYTES ? (client) => this.#putRest(client, base) : null,
     };
   }
 
-  /** Puts a file that has all changes up to `seq` in their place. In the caller's transaction, which has said that it may. */
-  async putBase(client: ClientBase, base: NewBase): Promise<void> {
-    const { runId, seq, bytes } = base;
-    await client.query({ ...this.#sql.putBase, values: [runId, seq, partOf(bytes, 0)] });
-    await this.#putRest(client, base);
+  /** Of {@link baseOf}. @param isFirst - Nothing is in its place. */
+  baseSql(first: number, isFirst = false): string {
+    const { schema } = this.#tables;
+    return `${isFirst ? '' : forgottenSql(schema, `$${first}`)}placed AS (
+  INSERT INTO ${schema}.run_bases (run_id, seq, part, bytes) SELECT run_id, $${first}::bigint, 0, $${first + 1}::bytea FROM held
+)`;
   }
 
   async #putRest(client: ClientBase, { runId, seq, bytes }: NewBase): Promise<void> {
@@ -310,18 +312,16 @@ WITH found AS (
 )
 SELECT (ARRAY['run', 'base', 'change', 'signal', 'start'])[kind + 1] AS kind, bytes, text FROM pieces ORDER BY pieces.kind, at`;
 
-/** The first part of a base, in the place of what it has in it. */
-const putBaseSql = (schema: string): string => `
-WITH bases AS (
-  DELETE FROM ${schema}.run_bases WHERE run_id = $1
+/** What a new base has in it. @param seq - A parameter. */
+const forgottenSql = (schema: string, seq: string): string => `bases AS (
+  DELETE FROM ${schema}.run_bases b USING held WHERE b.run_id = held.run_id
 ), starts AS (
-  DELETE FROM ${schema}.run_starts WHERE run_id = $1
+  DELETE FROM ${schema}.run_starts s USING held WHERE s.run_id = held.run_id
 ), parts AS (
-  DELETE FROM ${schema}.run_parts WHERE run_id = $1
+  DELETE FROM ${schema}.run_parts p USING held WHERE p.run_id = held.run_id
 ), changes AS (
-  DELETE FROM ${schema}.run_changes WHERE run_id = $1 AND seq <= $2
-)
-INSERT INTO ${schema}.run_bases (run_id, seq, part, bytes) VALUES ($1, $2, 0, $3)`;
+  DELETE FROM ${schema}.run_changes c USING held WHERE c.run_id = held.run_id AND c.seq <= ${seq}::bigint
+), `;
 
 const putPartSql = (schema: string): string =>
   `INSERT INTO ${schema}.run_bases (run_id, seq, part, bytes) VALUES ($1, $2, $3, $4)`;

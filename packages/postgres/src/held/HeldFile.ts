@@ -9,9 +9,10 @@ import { type CommitBarrier, CountedDeaths, hosts, OpenQuestions, runFile } from
 import type { Database } from 'better-sqlite3';
 import { encodeChange, FileImage } from '../files/change.ts';
 import { assertFileFits, type RunAtOnce, type RunCodec } from '../files/RunFiles.ts';
+import type { GateEvent } from '../rows/gateEventRows.ts';
 import type { RunClaim } from '../rows/RunRows.ts';
 import { lost, type Sender, type Shipment, type Shipper } from '../rows/Shipper.ts';
-import { WalTap } from './WalTap.ts';
+import { type TakenChange, WalTap } from './WalTap.ts';
 
 const PREFIX = 'devs-runs-';
 
@@ -66,6 +67,17 @@ const LOG_BYTES = 8 * 1024 * 1024;
 /** Of a file that is kept for its next drive, bytes: it takes longer to add up a larger one than to load it. */
 const WARM_BYTES = 4 * 1024 * 1024;
 
+/** Taken from a file, to be sent. */
+interface Taken extends Pick<Shipment, 'gates'> {
+  readonly change: TakenChange;
+  readonly events: readonly GateEvent[];
+}
+
+/** A file of which nothing has arrived, and its events. */
+export interface WholeFile extends Pick<Taken, 'events'> {
+  readonly file: Buffer;
+}
+
 export interface HeldParts {
   readonly shipper: Shipper;
   readonly codec: RunCodec;
@@ -105,6 +117,10 @@ export class HeldFile implements CommitBarrier, Sender {
   #underWay: Promise<void> | null = null;
   /** How many times the run has gone on since it packed. */
   #ahead = 0;
+  /** Taken from the log for {@link whole}, and not sent. */
+  #unsent: Taken | null = null;
+  /** Of the file as a whole: nothing else is sent while it is on its way, and nothing after it has arrived. */
+  #whole: 'none' | 'on its way' | 'arrived' = 'none';
 
   private constructor(
     claim: RunClaim,
@@ -175,16 +191,16 @@ export class HeldFile implements CommitBarrier, Sender {
    */
   pending(): Promise<void> | null {
     const arrival = this.#arrival();
-    this.#send?.();
+    this.#sendNow();
     return arrival;
   }
 
   leaving(): Promise<void> | null {
     const arrival = this.#arrival();
     if (this.#deaths !== null)
-      this.#send?.(); // progress is to arrive before the next death
+      this.#sendNow(); // progress is to arrive before the next death
     else if (this.#send !== null)
-      this.#soon ??= setTimeout(this.#send, this.#isFirst ? FIRST_SOON_MS : SOON_MS);
+      this.#soon ??= setTimeout(() => this.#sendNow(), this.#isFirst ? FIRST_SOON_MS : SOON_MS);
     return arrival;
   }
 
@@ -200,8 +216,15 @@ export class HeldFile implements CommitBarrier, Sender {
   }
 
   #arrival(): Promise<void> | null {
-    if (this.#next === null && this.#tap.isBehind) this.#request();
+    if (this.#next === null && (this.#unsent !== null || this.#tap.isBehind)) this.#request();
     return this.#next ?? this.#underWay;
+  }
+
+  #sendNow(): void {
+    if (this.#whole === 'on its way') return;
+    const send = this.#send;
+    this.#send = null;
+    send?.();
   }
 
   get runId(): string {
@@ -217,12 +240,10 @@ export class HeldFile implements CommitBarrier, Sender {
     this.#underWay = this.#next;
     this.#next = null;
     this.#ahead = 0;
-    if (!this.db.open) throw lost(this);
-    const change = this.#tap.take();
-    if (this.#tap.taken > LOG_BYTES && !this.db.inTransaction && runFile.emptyLog(this.db))
-      this.#tap.restart();
-    if (change === null) return null;
-    assertFileFits(this.runId, change.pages * change.pageSize, this.#parts.maxFileBytes);
+    const taken = this.#whole === 'arrived' ? null : (this.#unsent ?? this.#take());
+    this.#unsent = null;
+    if (taken === null) return null;
+    const { change, ...told } = taken;
     const bytes = this.#parts.codec.encode(encodeChange(change, change.beside));
     this.#seq += 1;
     this.#changed += bytes.length;
@@ -231,13 +252,42 @@ export class HeldFile implements CommitBarrier, Sender {
       this.#deaths = null;
       this.#underWay?.then(this.#share, () => undefined);
     }
-    return {
-      seq: this.#seq,
-      bytes,
-      gates: this.#questions.news(),
-      events: this.#questions.newEvents(),
-      isProgress,
-    };
+    return { seq: this.#seq, bytes, ...told, isProgress };
+  }
+
+  #take(): Taken | null {
+    if (!this.db.open) throw lost(this);
+    const change = this.#tap.take();
+    if (this.#tap.taken > LOG_BYTES && !this.db.inTransaction && runFile.emptyLog(this.db))
+      this.#tap.restart();
+    if (change === null) return null;
+    assertFileFits(this.runId, change.pages * change.pageSize, this.#parts.maxFileBytes);
+    return { change, gates: this.#questions.news(), events: this.#questions.newEvents() };
+  }
+
+  /**
+   * The file in the place of its first change, for a run that ends: `null` where some of it has arrived or is on its way. The caller
+   * prevents writes until {@link leaveWhole} is called.
+   */
+  whole(): WholeFile | null {
+    const isAsked = this.#next !== null && this.#send === null;
+    if (!this.#isFirst || isAsked || this.#underWay !== null) return null;
+    this.#unsent ??= this.#take();
+    if (this.#unsent === null) return null;
+    this.#whole = 'on its way';
+    return { file: this.#tap.file(), events: this.#unsent.events };
+  }
+
+  /** What {@link whole} gave has arrived. */
+  arrivedWhole(): void {
+    this.#whole = 'arrived';
+    this.#unsent = null;
+    this.#seq = 1;
+  }
+
+  /** What {@link whole} gave is not on its way any more. Where it has not arrived, {@link pending} sends it as the first change. */
+  leaveWhole(): void {
+    if (this.#whole === 'on its way') this.#whole = 'none';
   }
 
   #request(): void {
@@ -260,7 +310,6 @@ export class HeldFile implements CommitBarrier, Sender {
   /** What comes after a change that is lost is lost too. */
   async #ship(asked: Promise<void>): Promise<void> {
     await Promise.all([this.#underWay, asked]);
-    this.#send = null;
     if (this.#soon !== null) clearTimeout(this.#soon);
     this.#soon = null;
     await this.#parts.shipper.ship(this);
@@ -286,7 +335,8 @@ export class HeldFile implements CommitBarrier, Sender {
 
   close(): void {
     if (!this.db.open) return;
-    this.#send?.();
+    this.leaveWhole();
+    this.#sendNow();
     removeBefore(this.#path);
     this.db.close();
     this.#tap.close();

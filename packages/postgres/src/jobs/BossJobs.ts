@@ -186,6 +186,10 @@ export class BossJobs implements Jobs {
     };
   }
 
+  doneSql(queue: string): string {
+    return `done AS (DELETE FROM ${this.#table} j USING held WHERE j.name = ${queue} AND j.id = held.job)`;
+  }
+
   async complete(client: ClientBase, { queue }: Pick<QueuedRun, 'queue'>, jobId: string): Promise<void> {
     const boss = await this.#ready();
     await boss.deleteJob(queue, jobId, { db: dbOf(client) });

@@ -55,6 +55,8 @@ export interface Jobs {
     run: QueuedRun,
     first: number,
   ): Promise<{ readonly sql: string; readonly values: readonly unknown[] }>;
+  /** A part of a `WITH`: the job of the run in `held (job)` has done its work. @param queue - A parameter, its queue. */
+  doneSql(queue: string): string;
   /** The job that the run was claimed with has done its work. Nothing where it is gone already. */
   complete(client: ClientBase, run: QueuedRun, jobId: string): Promise<void>;
   /** Deletes all jobs of deleted runs: waiting, active, failed and dead letters. */

@@ -47,7 +47,7 @@ export class NewRuns {
     const bytes = await this.#files.packed(run.file, tenant);
     return this.#record(run, {
       ...{ schemaVersion, isDue: isDue && !hasEnded(index.status), slots: slotsOf(run.file.length) },
-      file: this.#files.newBase(runId, bytes),
+      file: this.#files.baseOf({ runId, seq: 0, bytes }),
     });
   }
 

@@ -8,6 +8,7 @@ import { isDeadSql, toldChannel } from '../server/Owner.ts';
 import type { ServerClock } from '../server/ServerClock.ts';
 import type { Statement, Tables } from '../server/Tables.ts';
 import { DIED, DIED_EARLY } from './deaths.ts';
+import { eventRows, eventsSql, type GateEvent } from './gateEventRows.ts';
 import { gateRows, gatesSql } from './gateRows.ts';
 import { ENDED_SQL, indexValues } from './indexRow.ts';
 import { insertLabelsSql, labelsJson } from './labelRows.ts';
@@ -46,8 +47,12 @@ export type NotClaimed = 'unknown' | 'elsewhere' | 'newer' | 'busy' | 'full' | '
 /** Where a run stands when it is let go of. */
 export interface RowSettlement {
   readonly end: RunRelease;
-  /** Of the last change that was made: another one there is not from here. */
+  /** Of the last change that has arrived: another one there is not from here. */
+  readonly head: number;
+  /** Of the last change that was made: above {@link head} where the base has it. */
   readonly seq: number;
+  /** Events of a base that has more than has arrived. */
+  readonly events: readonly GateEvent[];
   /** Of what it was told and has taken. */
   readonly taken: number;
   /** Of the file. */
@@ -70,7 +75,6 @@ interface ClaimRow {
 
 /** A run that was let go of. */
 interface LeftRow {
-  readonly job_id: string | null;
   readonly deaths: number;
   readonly slots: number;
 }
@@ -85,7 +89,7 @@ export class RunRows {
   readonly #jobs: Jobs;
   readonly #clock: Pick<ServerClock, 'now'>;
   readonly #sql: Readonly<
-    Record<'claim' | 'begin' | 'tell' | 'settle' | 'remove' | 'free' | 'signals', Statement>
+    Record<'claim' | 'begin' | 'tell' | 'settle' | 'settleWhole' | 'remove' | 'free' | 'signals', Statement>
   >;
 
   constructor(
@@ -102,7 +106,11 @@ export class RunRows {
       claim: tables.statement('claim', claimSql(schema)),
       begin: tables.statement('begin', beginSql(schema)),
       tell: tables.statement('tell', tellSql(schema)),
-      settle: tables.statement('settle', settleSql(schema)),
+      settle: tables.statement('settle', settleSql(schema, jobs.doneSql(QUEUE))),
+      settleWhole: tables.statement(
+        'settle_whole',
+        settleSql(schema, jobs.doneSql(QUEUE), `, ${files.baseSql(IN_MS + 1)}`),
+      ),
       remove: tables.statement('remove', removeSql(schema)),
       free: tables.statement('free', freeSql(schema)),
       signals: tables.statement('signals', signalsSql(schema)),
@@ -175,42 +183,39 @@ export class RunRows {
    * @throws DevsError `LEASE_LOST`, `STATE_IO`
    */
   async settle(claim: RunClaim, settlement: RowSettlement): Promise<'settled' | 'again'> {
-    const { end, seq, taken, fileBytes, base } = settlement;
+    const { end, head, base } = settlement;
     const next = end.queue === undefined ? claim : { ...claim, queue: queueName(end.queue) };
     await this.#tables.insist(() => this.#jobs.openQueue(next.queue));
-    const gates = gateRows([{ runId: claim.runId, gates: end.gates }]);
-    const queue = [end.queue?.graph ?? null, end.queue?.fingerprint ?? null, next.queue];
-    const files = [slotsOf(fileBytes), end.openChildren ?? 0];
-    const rest = [gates, base !== null, ...queue, labelsJson(end), end.until, ...files];
-    return this.#tables.transaction<'settled' | 'again'>(async (client, undo) => {
-      // As long as it is from now: it may have taken a while to be asked.
-      const inMs = end.until === null ? null : Math.max(0, end.until - this.#clock.now());
-      const values = [claim.runId, claim.lease, seq, taken, ...indexValues(end), inMs, ...rest];
-      const { rows } = await client.query<LeftRow>({ ...this.#sql.settle, values });
+    const file = base === null ? null : this.#files.baseOf({ ...claim, seq: settlement.seq, bytes: base });
+    const given = settleValues(claim, settlement, next.queue);
+    // As long as it is from now: it may have taken a while to be asked.
+    const inMs = () => (end.until === null ? null : Math.max(0, end.until - this.#clock.now()));
+    const values = () => [...given, inMs(), ...(file?.values ?? [])];
+    const statement = this.#sql[file === null ? 'settle' : 'settleWhole'];
+    const rest = file?.rest ?? null;
+    const isDue = DUE.has(end.status);
+    if (rest === null && !isDue) {
+      const rows = await this.#tables.query<LeftRow>(statement, values);
+      return rows.length > 0 ? 'settled' : this.#whyNotSettled(claim, head);
+    }
+    const isSettled = await this.#tables.transaction(async (client) => {
+      const { rows } = await client.query<LeftRow>({ ...statement, values: values() });
       const [row] = rows;
-      if (row === undefined) return undo(await this.#whyNotSettled(client, claim, seq));
-      if (base !== null) await this.#files.putBase(client, { runId: claim.runId, seq, bytes: base });
-      if (row.job_id !== null) await this.#jobs.complete(client, claim, row.job_id);
-      if (DUE.has(end.status)) {
-        const { deaths, slots } = row;
-        await this.#jobs.wake(client, { ...next, deaths, slots });
-      }
-      return 'settled';
+      if (row === undefined) return false;
+      await rest?.(client);
+      if (isDue) await this.#jobs.wake(client, { ...next, deaths: row.deaths, slots: row.slots });
+      return true;
     });
+    return isSettled ? 'settled' : this.#whyNotSettled(claim, head);
   }
 
-  async #whyNotSettled(
-    client: ClientBase,
-    { runId, lease }: RunClaim,
-    seq: number,
-  ): Promise<'settled' | 'again'> {
-    const { rows } = await client.query<{ lease: string; settled: string; head_seq: string }>(
+  async #whyNotSettled({ runId, lease }: RunClaim, head: number): Promise<'settled' | 'again'> {
+    const [row] = await this.#tables.query<{ lease: string; settled: string; head_seq: string }>(
       `SELECT lease, settled, head_seq FROM ${this.#tables.schema}.runs WHERE run_id = $1`,
       [runId],
     );
-    const [row] = rows;
     if (row?.settled === lease) return 'settled'; // the answer to it was lost
-    if (row?.lease !== lease || Number(row.head_seq) !== seq) throw lost({ runId });
+    if (row?.lease !== lease || Number(row.head_seq) !== head) throw lost({ runId });
     return 'again';
   }
 
@@ -241,7 +246,7 @@ export class RunRows {
   /** Lets go of a run that was not settled, and has it driven by who comes next. */
   async free({ lease, ...run }: RunClaim): Promise<void> {
     await this.#tables.transaction(async (client) => {
-      const { rows } = await client.query<LeftRow>({
+      const { rows } = await client.query<LeftRow & { readonly job_id: string | null }>({
         ...this.#sql.free,
         values: [run.runId, lease],
       });
@@ -311,26 +316,42 @@ SELECT queue, tenant, priority, deaths, slots FROM told JOIN recorded USING (run
 const signalsSql = (schema: string): string =>
   `SELECT seq, signal FROM ${schema}.signals WHERE run_id = $1 AND seq > $2 ORDER BY seq`;
 
+const settleValues = (
+  { runId, lease, queue }: RunClaim,
+  { end, head, seq, taken, events, base, fileBytes }: RowSettlement,
+  next: string,
+): readonly unknown[] => {
+  const at = [runId, lease, seq, taken, ...indexValues(end), head, base !== null];
+  const gates = [gateRows([{ runId, gates: end.gates }]), eventRows([{ runId, events }]) ?? '[]'];
+  const queued = [end.queue?.graph ?? null, end.queue?.fingerprint ?? null, next, queue];
+  return [...at, ...gates, ...queued, labelsJson(end), end.until, slotsOf(fileBytes), end.openChildren ?? 0];
+};
+
+/** Of {@link settleValues}, and the number of the value behind them: when the run goes on, ms from now. */
+const [QUEUE, IN_MS] = ['$16', 21];
+
 /**
  * The server counts the time until it goes on, from now. By the clock of its file that time is `due_by`. The driver that is woken
  * fires timers up to then, also with a slower clock.
  *
  * A timer is a column with an index, not a job: thousands of gates have a deadline, and a fetch reads every job that is not due.
+ *
+ * @param parts - More of the `WITH`, from `, ` on.
  */
-const settleSql = (schema: string): string => `
+const settleSql = (schema: string, doneSql: string, parts = ''): string => `
 WITH held AS (
   UPDATE ${schema}.runs r SET status = $5, reason = $6, title = $7, view = $8, handled_seq = $4, settled = lease,
-    owner = NULL, lease = NULL, job_id = NULL, until = clock_timestamp() + interval '1 ms' * $9::float8, due_by = $16::float8, slots = $17::int,
-    base_seq = CASE WHEN $11 THEN $3::bigint ELSE base_seq END, listed_seq = $3::bigint, updated_at = now(),
-    graph = coalesce($12, graph), fingerprint = coalesce($13, fingerprint), queue = $14,
+    owner = NULL, lease = NULL, job_id = NULL, until = clock_timestamp() + interval '1 ms' * $${IN_MS}::float8, due_by = $18::float8,
+    slots = $19::int, head_seq = $3::bigint, base_seq = CASE WHEN $10 THEN $3::bigint ELSE base_seq END, listed_seq = $3::bigint,
+    updated_at = now(), graph = coalesce($13, graph), fingerprint = coalesce($14, fingerprint), queue = $15,
     ended_at = CASE WHEN $5 IN ${ENDED_SQL} THEN CASE WHEN listed_seq = $3::bigint THEN coalesce(ended_at, now()) ELSE now() END END,
     given_up = CASE WHEN $5 = 'dead_letter' THEN coalesce(given_up, now()) END, failures = 0,
-    labels = CASE WHEN relabelled THEN labels ELSE $15 END, open_children = $18::int
+    labels = CASE WHEN relabelled THEN labels ELSE $17 END, open_children = $20::int
   FROM (SELECT run_id, job_id AS job, labels AS known FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE) was
-  WHERE r.run_id = was.run_id AND r.lease = $2::uuid AND r.head_seq = $3::bigint AND r.wake_seq = $4::bigint
+  WHERE r.run_id = was.run_id AND r.lease = $2::uuid AND r.head_seq = $9::bigint AND r.wake_seq = $4::bigint
   RETURNING r.run_id, r.tenant, r.created_at, r.deaths, r.slots, true AS has_gates, was.job,
-    r.relabelled OR was.known IS NOT DISTINCT FROM $15 AS is_labelled
-), ${gatesSql(schema, { json: '$10', reopens: true })}, ${insertLabelsSql(schema, '$15')}, taken AS (
+    r.relabelled OR was.known IS NOT DISTINCT FROM $17 AS is_labelled
+), ${gatesSql(schema, { json: '$11', reopens: true })}, ${eventsSql(schema, '$12')}, ${insertLabelsSql(schema, '$17')}, taken AS (
   UPDATE ${schema}.signals s SET taken_at = now() FROM held WHERE s.run_id = held.run_id AND s.taken_at IS NULL
 ), swept AS (
   DELETE FROM ${schema}.signals WHERE (run_id, seq) IN (
@@ -339,8 +360,8 @@ WITH held AS (
   ) AND EXISTS (SELECT 1 FROM held)
 ), room AS (
   UPDATE ${schema}.tenants t SET running = t.running - 1 FROM held WHERE t.tenant = held.tenant
-)
-SELECT job AS job_id, deaths, slots FROM held`;
+), ${doneSql}${parts}
+SELECT deaths, slots FROM held`;
 
 const removeSql = (schema: string): string => `
 WITH gone AS (

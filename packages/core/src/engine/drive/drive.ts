@@ -63,6 +63,8 @@ export interface DriveOptions {
   readonly lost?: AbortSignal;
   /** Of the run above, which drives this one. */
   readonly above?: StopControl;
+  /** Whether it ends after what was recorded has arrived. False: the caller waits for that before anybody hears of the end. @defaultValue true */
+  readonly arrives?: boolean;
 }
 
 /** Somebody was faster, or it is left to others: the run stays as it is. */
@@ -84,9 +86,12 @@ function asItIs(threadId: string, { threads, sessions, children }: EngineStore):
 export async function drive(
   threadId: string,
   engine: Engine,
-  options: DriveOptions = {},
+  { arrives = true, ...options }: DriveOptions = {},
 ): Promise<SessionOutcome> {
-  return outsideGraphs(() => afterBarrier(engine.store.outlet, driveAlone(threadId, engine, options)));
+  return outsideGraphs(() => {
+    const driven = driveAlone(threadId, engine, options);
+    return arrives ? afterBarrier(engine.store.outlet, driven) : driven;
+  });
 }
 
 async function driveAlone(
