@@ -145,6 +145,8 @@ export class RunFiles {
   readonly #codecs: RunCodecs;
   readonly #maxFileBytes: number;
   readonly #clock: ServerClock;
+  /** Files that no run has written to, by version: never changed. */
+  readonly #blanks = new Map<number, FileImage>();
   readonly #sql: Readonly<Record<'read' | 'putPart', Statement>>;
 
   constructor(
@@ -231,7 +233,10 @@ export class RunFiles {
 
   /** Of which the run's first driver has made its file. */
   async #blankOf({ text }: FilePiece): Promise<FileImage> {
-    return new FileImage(markWalMode(await this.#templates.of(Number(text))));
+    const version = Number(text);
+    const blank = this.#blanks.get(version) ?? new FileImage(markWalMode(await this.#templates.of(version)));
+    this.#blanks.set(version, blank);
+    return new FileImage(blank);
   }
 
   /** The start of a new run, of which its file is to be made. */

@@ -12,7 +12,7 @@ import { assertFileFits, type RunAtOnce, type RunCodec } from '../files/RunFiles
 import type { GateEvent } from '../rows/gateEventRows.ts';
 import type { RunClaim } from '../rows/RunRows.ts';
 import { lost, type Sender, type Shipment, type Shipper } from '../rows/Shipper.ts';
-import { type TakenChange, WalTap } from './WalTap.ts';
+import { WalTap } from './WalTap.ts';
 
 const PREFIX = 'devs-runs-';
 
@@ -67,15 +67,10 @@ const LOG_BYTES = 8 * 1024 * 1024;
 /** Of a file that is kept for its next drive, bytes: it takes longer to add up a larger one than to load it. */
 const WARM_BYTES = 4 * 1024 * 1024;
 
-/** Taken from a file, to be sent. */
-interface Taken extends Pick<Shipment, 'gates'> {
-  readonly change: TakenChange;
-  readonly events: readonly GateEvent[];
-}
-
 /** A file of which nothing has arrived, and its events. */
-export interface WholeFile extends Pick<Taken, 'events'> {
+export interface WholeFile {
   readonly file: Buffer;
+  readonly events: readonly GateEvent[];
 }
 
 export interface HeldParts {
@@ -117,8 +112,8 @@ export class HeldFile implements CommitBarrier, Sender {
   #underWay: Promise<void> | null = null;
   /** How many times the run has gone on since it packed. */
   #ahead = 0;
-  /** Taken from the log for {@link whole}, and not sent. */
-  #unsent: Taken | null = null;
+  /** Given with {@link whole}, and not sent. */
+  readonly #events: GateEvent[] = [];
   /** Of the file as a whole: nothing else is sent while it is on its way, and nothing after it has arrived. */
   #whole: 'none' | 'on its way' | 'arrived' = 'none';
 
@@ -216,7 +211,7 @@ export class HeldFile implements CommitBarrier, Sender {
   }
 
   #arrival(): Promise<void> | null {
-    if (this.#next === null && (this.#unsent !== null || this.#tap.isBehind)) this.#request();
+    if (this.#next === null && this.#tap.isBehind) this.#request();
     return this.#next ?? this.#underWay;
   }
 
@@ -240,10 +235,12 @@ export class HeldFile implements CommitBarrier, Sender {
     this.#underWay = this.#next;
     this.#next = null;
     this.#ahead = 0;
-    const taken = this.#whole === 'arrived' ? null : (this.#unsent ?? this.#take());
-    this.#unsent = null;
-    if (taken === null) return null;
-    const { change, ...told } = taken;
+    if (!this.db.open) throw lost(this);
+    const change = this.#whole === 'arrived' ? null : this.#tap.take();
+    if (this.#tap.taken > LOG_BYTES && !this.db.inTransaction && runFile.emptyLog(this.db))
+      this.#tap.restart();
+    if (change === null) return null;
+    assertFileFits(this.runId, change.pages * change.pageSize, this.#parts.maxFileBytes);
     const bytes = this.#parts.codec.encode(encodeChange(change, change.beside));
     this.#seq += 1;
     this.#changed += bytes.length;
@@ -252,17 +249,8 @@ export class HeldFile implements CommitBarrier, Sender {
       this.#deaths = null;
       this.#underWay?.then(this.#share, () => undefined);
     }
-    return { seq: this.#seq, bytes, ...told, isProgress };
-  }
-
-  #take(): Taken | null {
-    if (!this.db.open) throw lost(this);
-    const change = this.#tap.take();
-    if (this.#tap.taken > LOG_BYTES && !this.db.inTransaction && runFile.emptyLog(this.db))
-      this.#tap.restart();
-    if (change === null) return null;
-    assertFileFits(this.runId, change.pages * change.pageSize, this.#parts.maxFileBytes);
-    return { change, gates: this.#questions.news(), events: this.#questions.newEvents() };
+    const events = [...this.#events.splice(0), ...this.#questions.newEvents()];
+    return { seq: this.#seq, bytes, gates: this.#questions.news(), events, isProgress };
   }
 
   /**
@@ -272,16 +260,17 @@ export class HeldFile implements CommitBarrier, Sender {
   whole(): WholeFile | null {
     const isAsked = this.#next !== null && this.#send === null;
     if (!this.#isFirst || isAsked || this.#underWay !== null) return null;
-    this.#unsent ??= this.#take();
-    if (this.#unsent === null) return null;
+    const file = this.#tap.whole();
+    if (file === null) return null;
+    assertFileFits(this.runId, file.length, this.#parts.maxFileBytes);
+    this.#events.push(...this.#questions.newEvents());
     this.#whole = 'on its way';
-    return { file: this.#tap.file(), events: this.#unsent.events };
+    return { file, events: [...this.#events] };
   }
 
   /** What {@link whole} gave has arrived. */
   arrivedWhole(): void {
     this.#whole = 'arrived';
-    this.#unsent = null;
     this.#seq = 1;
   }
 

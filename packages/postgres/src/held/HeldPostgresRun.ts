@@ -117,7 +117,7 @@ export class HeldPostgresRun implements LeasedRun {
   ): Promise<'settled' | 'again'> {
     const { claim, file, files, rows } = this.#parts;
     const base = grown === null ? null : await files.packed(grown, claim.tenant);
-    const at = { head: file.seq, seq, taken: this.#given, fileBytes: file.bytes };
+    const at = { head: file.seq, seq, taken: this.#given, fileBytes: grown?.length ?? file.bytes };
     return this.#whileEnding(async () => {
       const settled = await rows.settle(claim, { end, ...at, base, events });
       if (settled === 'again') return settled;

@@ -63,8 +63,8 @@ export interface DriveOptions {
   readonly lost?: AbortSignal;
   /** Of the run above, which drives this one. */
   readonly above?: StopControl;
-  /** Whether it ends after what was recorded has arrived. False: the caller waits for that before anybody hears of the end. @defaultValue true */
-  readonly arrives?: boolean;
+  /** Whether the caller settles the run before anybody hears of its end: the end is not waited for to arrive. @defaultValue false */
+  readonly settles?: boolean;
 }
 
 /** Somebody was faster, or it is left to others: the run stays as it is. */
@@ -86,11 +86,11 @@ function asItIs(threadId: string, { threads, sessions, children }: EngineStore):
 export async function drive(
   threadId: string,
   engine: Engine,
-  { arrives = true, ...options }: DriveOptions = {},
+  { settles = false, ...options }: DriveOptions = {},
 ): Promise<SessionOutcome> {
-  return outsideGraphs(() => {
-    const driven = driveAlone(threadId, engine, options);
-    return arrives ? afterBarrier(engine.store.outlet, driven) : driven;
+  return outsideGraphs(async () => {
+    const driven = await driveAlone(threadId, engine, options);
+    return settles && hasEnded(driven.status) ? driven : afterBarrier(engine.store.outlet, driven);
   });
 }
 
