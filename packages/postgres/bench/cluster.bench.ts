@@ -1,4 +1,4 @@
-// `pnpm bench:cluster [--quick] [--json] [--minutes 15] [--only steps|runs|waiting|takeover]`: runs in a cluster beside a local file, LangGraph's
+// `pnpm bench:cluster [--quick] [--json] [--minutes 15] [--only starts|steps|runs|waiting|takeover]`: runs in a cluster beside a local file, LangGraph's
 // own saver for PostgreSQL and DBOS, interleaved in one process; runs that wait; what a kill costs. See docs/internals/benchmarks.md.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
@@ -11,14 +11,15 @@ import { figuresOf, type KeeperFigures, perRuns } from './cluster/figures.ts';
 import { startDbos } from './cluster/keepers.ts';
 import { race } from './cluster/race.ts';
 import { type Said, sayAll } from './cluster/sayAll.ts';
+import { starts } from './cluster/starts.ts';
 import { takeovers } from './cluster/takeovers.ts';
 import { waiting } from './cluster/waiting.ts';
 
-const PARTS = ['steps', 'runs', 'waiting', 'takeover'] as const;
+const PARTS = ['starts', 'steps', 'runs', 'waiting', 'takeover'] as const;
 type Part = (typeof PARTS)[number];
 
 /** Of the whole time. A part that runs out of time has fewer rounds. */
-const SHARES: Readonly<Record<Part, number>> = { steps: 7, runs: 4, waiting: 3, takeover: 1 };
+const SHARES: Readonly<Record<Part, number>> = { starts: 1, steps: 7, runs: 4, waiting: 3, takeover: 1 };
 
 const { quick, json, only, minutes } = parseArgs({
   options: {
@@ -66,6 +67,7 @@ async function steps() {
 let said: Said = {};
 try {
   const stopDbos = wants('steps') || wants('runs') ? await startDbos(server.url) : async () => undefined;
+  if (wants('starts')) said = { ...said, starts: await starts(place, { rounds: quick ? 3 : 9, tell }) };
   if (wants('steps')) said = { ...said, steps: await steps() };
   if (wants('runs'))
     said = {

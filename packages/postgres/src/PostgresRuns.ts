@@ -5,8 +5,9 @@ import { assertFileFits, type LookedAtFiles, markWalMode, type RunFiles } from '
 import { HeldFile, type WorkingCopies } from './held/HeldFile.ts';
 import { HeldPostgresRun } from './held/HeldPostgresRun.ts';
 import { requireTenant } from './options.ts';
+import type { NewRunStart, NewRuns } from './rows/NewRuns.ts';
 import type { RunLists } from './rows/RunLists.ts';
-import type { Claimer, NewRunStart, NotClaimed, RunClaim, RunRows } from './rows/RunRows.ts';
+import type { Claimer, NotClaimed, RunClaim, RunRows } from './rows/RunRows.ts';
 import type { ScheduleRows } from './rows/ScheduleRows.ts';
 import type { Shipper } from './rows/Shipper.ts';
 import type { Watches } from './rows/Watches.ts';
@@ -27,6 +28,7 @@ export interface PostgresRunsParts {
   readonly schema: string;
   readonly clock: ServerClock;
   readonly rows: RunRows;
+  readonly made: NewRuns;
   readonly files: RunFiles;
   readonly looked: LookedAtFiles;
   readonly lists: RunLists;
@@ -116,13 +118,13 @@ export class PostgresRuns implements Runs, DrivenRuns {
     this.#assertNew(run, file);
     runFile.openBytes(file).close(); // refuses what is none
     await this.#parts.ready();
-    return this.#parts.rows.create({ ...run, file: markWalMode(file) }, runFile.schema);
+    return this.#parts.made.create({ ...run, file: markWalMode(file) }, runFile.schema);
   }
 
   async start(run: NewRunStart): Promise<boolean> {
     this.#assertNew(run, run.start);
     await this.#parts.ready();
-    return this.#parts.rows.start(run, runFile.schema);
+    return this.#parts.made.start(run, runFile.schema);
   }
 
   #assertNew({ id, tenant = 'default' }: Pick<NewRun, 'id' | 'tenant'>, bytes: Uint8Array): void {
@@ -177,8 +179,8 @@ export class PostgresRuns implements Runs, DrivenRuns {
     return this.#parts.words.hear(id, hear);
   }
 
-  async hold(id: string): Promise<HeldPostgresRun> {
-    const held = await this.take(id);
+  async hold(id: string, graph?: string): Promise<HeldPostgresRun> {
+    const held = await this.take(id, { graph });
     if (typeof held === 'object') return held;
     return this.#known(id, Promise.reject(notHeld(id, held)));
   }
@@ -356,7 +358,7 @@ function unknown(id: string): never {
 }
 
 function notHeld(id: string, why: NotClaimed): DevsError {
-  if (why === 'unknown') return unknownRun(id);
+  if (why === 'unknown' || why === 'elsewhere') return unknownRun(id);
   if (why === 'newer') {
     return new DevsError(`The file of run "${id}" was written by a newer release.`, {
       code: 'SCHEMA_TOO_NEW',

@@ -18,6 +18,7 @@ import { PostgresRuns } from './PostgresRuns.ts';
 import { EndedRuns } from './rows/EndedRuns.ts';
 import { GraphQueues } from './rows/GraphQueues.ts';
 import { Leases } from './rows/Leases.ts';
+import { NewRuns } from './rows/NewRuns.ts';
 import { RunLists } from './rows/RunLists.ts';
 import { RunRows } from './rows/RunRows.ts';
 import { ScheduleRows } from './rows/ScheduleRows.ts';
@@ -112,6 +113,7 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
     schema,
     clock,
     rows: new RunRows(tables, files, { jobs, clock }),
+    made: new NewRuns(tables, files, jobs),
     files,
     looked: new LookedAtFiles(files),
     lists: new RunLists(tables),

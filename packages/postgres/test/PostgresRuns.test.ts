@@ -211,7 +211,7 @@ describe('an answer that is lost', () => {
     const commit = 'COMMIT';
     const id = 'lossy';
     const run = cluster.newRun(id);
-    proxy.loseAnswer(commit);
+    proxy.loseAnswer('placed AS');
     expect(await lossy.create({ ...run, index: { ...run.index, gates: [aGate(id)] } })).toBe(true);
     const looked = await lossy.open(id);
     proxy.loseAnswer(commit);
@@ -220,7 +220,7 @@ describe('an answer that is lost', () => {
     proxy.loseAnswer('room AS');
     const held = await lossy.hold(id);
     expect(await held.signals()).toEqual([decision(id, 'ada')]);
-    proxy.loseAnswer(commit);
+    proxy.loseAnswer('swept AS');
     expect(await held.settle(waiting(id))).toBe('settled');
     await held.close();
     expect(proxy.lost).toBe(4);

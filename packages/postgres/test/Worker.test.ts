@@ -336,10 +336,8 @@ describe('a run whose node makes a mistake', () => {
     for (const of of ids) await app.start(of, { of });
     const { events } = await aWorker(app);
     await stand(ids, 'failed');
-    expect(events.map(({ is }) => is).toSorted()).toEqual([
-      ...ids.map(() => 'driving'),
-      ...ids.map(() => 'settled'),
-    ]);
+    const told = () => events.map(({ is }) => is).toSorted();
+    await expect.poll(told).toEqual([...ids.map(() => 'driving'), ...ids.map(() => 'settled')]);
     expect(worked).toBe(ids.length);
     const jobs = await query(
       server.url,

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { durable, sleep } from '@devs/core/langgraph';
 import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PostgresOptions } from '../src/index.ts';
 import type { WorkerEvent } from '../src/worker/Worker.ts';
@@ -107,6 +108,123 @@ describe('a run that was started and that nobody has driven', () => {
     await expect(mailApp().app.result('kept')).rejects.toMatchObject({ code: 'STATE_CORRUPT' });
     await app.close();
   });
+});
+
+describe('a short run without calls', () => {
+  const Count = Annotation.Root({ n: Annotation<number>() });
+  const countApp = () => {
+    const runs = cluster.runs();
+    const builder = new StateGraph(Count)
+      .addNode('count', ({ n }) => ({ n: n + 1 }))
+      .addEdge(START, 'count')
+      .addEdge('count', END);
+    const webhooks = {
+      team: { url: 'https://example.org/', secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
+    };
+    return { runs, app: durable(builder, { runs, graph: 'count', webhooks }) };
+  };
+  const rowOf = async (id: string) =>
+    (
+      await cluster.sql(
+        `SELECT status, head_seq::int, base_seq::int, listed_seq::int FROM devs.runs WHERE run_id = $1`,
+        [id],
+      )
+    )[0];
+
+  test('arrives as a whole with its end, and its events, its values and its journal are there', async () => {
+    const { app } = countApp();
+    const events: string[] = [];
+    app.events.onAny((name) => events.push(name));
+    await app.start('short', { n: 1 });
+    expect(await app.run('short')).toMatchObject({ status: 'completed', values: { n: 2 } });
+    expect(await rowOf('short')).toEqual({ status: 'completed', head_seq: 1, base_seq: 1, listed_seq: 1 });
+    expect([await count('run_changes', 'short'), await count('run_starts', 'short')]).toEqual([0, 0]);
+    const told = await cluster.sql(`SELECT event FROM devs.gate_events WHERE run_id = 'short'`);
+    expect(told.map(({ event }) => JSON.parse(String(event)).name)).toEqual(['RUN_FINISHED']);
+    expect(events).toContain('RUN_FINISHED');
+    const other = countApp().app;
+    expect(await other.result('short')).toMatchObject({ status: 'completed', values: { n: 2 } });
+    await Promise.all([app.close(), other.close()]);
+  });
+
+  test('that is told something at its end goes on: what it has arrives as a change first', async () => {
+    const teller = countApp().app;
+    const { app, runs } = countApp();
+    await app.start('told', { n: 1 });
+    const held = await runs.hold('told');
+    const drive = () =>
+      app.drive(held, { drain: new AbortController().signal, signal: new AbortController().signal });
+    const end = await drive();
+    await teller.signal('told', 'word', 'late', { by: ADA, signalId: 's1' });
+    expect(await held.settle(end)).toBe('again');
+    expect(await rowOf('told')).toMatchObject({ head_seq: 1, base_seq: 0, status: 'created' });
+    expect(await held.settle(await drive())).toBe('settled');
+    expect(await rowOf('told')).toMatchObject({ head_seq: 2, base_seq: 2, status: 'completed' });
+    await held.close();
+    expect(await teller.result('told')).toMatchObject({ status: 'completed', values: { n: 2 } });
+    await Promise.all([app.close(), teller.close()]);
+  });
+
+  test('arrives once where its end takes longer than a change would wait', async () => {
+    const { app, runs } = countApp();
+    await app.start('slow', { n: 1 });
+    const held = await runs.hold('slow');
+    const end = await app.drive(held, {
+      drain: new AbortController().signal,
+      signal: new AbortController().signal,
+    });
+    const locks = new pg.Client({ connectionString: cluster.server.url });
+    await locks.connect();
+    await locks.query(`BEGIN; SELECT FROM devs.runs WHERE run_id = 'slow' FOR UPDATE`);
+    const settled = held.settle(end);
+    await wait(700);
+    await locks.query('COMMIT');
+    await locks.end();
+    expect(await settled).toBe('settled');
+    expect(await rowOf('slow')).toMatchObject({ head_seq: 1, base_seq: 1, status: 'completed' });
+    await held.close();
+    await app.close();
+  });
+
+  test('of a lost lease leaves nothing', async () => {
+    const { app, runs } = countApp();
+    await app.start('lost', { n: 1 });
+    const held = await runs.hold('lost');
+    const end = await app.drive(held, {
+      drain: new AbortController().signal,
+      signal: new AbortController().signal,
+    });
+    await cluster.sql(
+      `UPDATE devs.runs SET owner = NULL, lease = NULL, epoch = epoch + 1 WHERE run_id = 'lost'`,
+    );
+    await expect(held.settle(end)).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    await held.close();
+    expect(await rowOf('lost')).toMatchObject({ head_seq: 0, base_seq: 0, status: 'created' });
+    expect(await app.run('lost')).toMatchObject({ status: 'completed', values: { n: 2 } });
+    await app.close();
+  });
+});
+
+test('an app of another graph takes no run: its claim is refused, by the row and by the file', async () => {
+  const { app } = mailApp();
+  await app.start('mine', { to: 'Ada' });
+  const other = durable(
+    new StateGraph(Mail)
+      .addNode('ask', () => ({}))
+      .addEdge(START, 'ask')
+      .addEdge('ask', END),
+    { runs: cluster.runs(), graph: 'other' },
+  );
+  const row = () => cluster.sql(`SELECT graph, epoch::int, owner FROM devs.runs WHERE run_id = 'mine'`);
+  await expect(other.run('mine')).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' });
+  expect(await row()).toEqual([{ graph: 'mail', epoch: 0, owner: null }]);
+  // A row with another name than its file: the file is right.
+  await cluster.sql(`UPDATE devs.runs SET graph = 'other' WHERE run_id = 'mine'`);
+  await expect(other.run('mine')).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' });
+  expect(await row()).toEqual([{ graph: 'other', epoch: 1, owner: null }]);
+  expect(await app.run('mine')).toMatchObject({ status: 'waiting' });
+  await app.close();
+  await other.close();
 });
 
 test('who had a run last has its file still: its base is not read again', async () => {

@@ -120,6 +120,7 @@ export async function driveRun(
     internalsOf(engine).drive(id, {
       ...options,
       ...told,
+      settles: false, // what is handed over has arrived before
       ...(goal && { goal }),
       prepare: async (lease) => {
         await prepare?.(lease);

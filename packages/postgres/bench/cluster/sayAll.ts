@@ -1,10 +1,12 @@
 import { table } from '../../../core/bench/state/figures.ts';
 import type { KeeperFigures, PerRuns } from './figures.ts';
+import type { Starts } from './starts.ts';
 import type { Takeovers } from './takeovers.ts';
 import type { Waiting } from './waiting.ts';
 
 /** What was measured. */
 export interface Said {
+  readonly starts?: readonly Starts[];
   readonly steps?: {
     /** Super-steps of a run. */
     readonly length: number;
@@ -16,11 +18,20 @@ export interface Said {
   readonly takeover?: Takeovers;
 }
 
-export function sayAll({ steps, runs, waiting, takeover }: Said): void {
+export function sayAll({ starts, steps, runs, waiting, takeover }: Said): void {
+  if (starts) sayStarts(starts);
   if (steps) saySteps(steps);
   if (runs) sayRuns(runs);
   if (waiting) sayWaiting(waiting);
   if (takeover) sayTakeover(takeover);
+}
+
+function sayStarts(starts: readonly Starts[]): void {
+  const head = ['starts at once', 'caller CPU ms', 'PostgreSQL CPU ms', 'a second of a core'];
+  const rows = starts.map(({ atOnce, callerCpuMs, serverCpuMs, perSecond }) => [
+    ...[atOnce, callerCpuMs, serverCpuMs, perSecond],
+  ]);
+  console.log(`\n${table(head, rows)}`);
 }
 
 function saySteps({ length, figures, bytes }: NonNullable<Said['steps']>): void {

@@ -103,10 +103,16 @@ class Shipped {
 
   /** The bytes that the change has on its way; 0 for none. */
   ship(): number {
+    const whole = this.#tap.whole();
     const change = this.#tap.take();
+    expect(whole?.equals(this.#tap.file())).toBe(change === null ? undefined : true);
     if (change === null) return 0;
     const bytes = encodeChange(change, change.beside);
+    const shared = this.image;
+    const before = Buffer.from(shared.bytes);
+    this.image = new FileImage(shared);
     this.image.apply(decodeChange(bytes, (page) => this.image.page(page)));
+    expect(shared.bytes.equals(before)).toBe(true);
     return bytes.length;
   }
 

@@ -62,14 +62,20 @@ export class FileTemplates {
  */
 export function unlike(file: Uint8Array, template: Uint8Array): Uint8Array {
   const bytes = Uint8Array.from(file);
-  const [words, known] = [viewUint32(bytes), viewUint32(Uint8Array.from(template))];
-  const both = Math.min(words.length, known.length);
-  for (let at = 0; at < both; at += 1) words[at] = (words[at] ?? 0) ^ (known[at] ?? 0);
+  const both = Math.min(file.length, template.length);
+  for (let at = 0; at < both; at += PART) {
+    const [own, known] = [
+      bytes.subarray(at, Math.min(at + PART, both)),
+      template.subarray(at, Math.min(at + PART, both)),
+    ];
+    if (Buffer.compare(own, known) === 0) own.fill(0);
+    else for (let n = 0; n < own.length; n += 1) own[n] = (own[n] ?? 0) ^ (known[n] ?? 0);
+  }
   return bytes;
 }
 
-const viewUint32 = ({ buffer, byteLength }: Uint8Array): Uint32Array =>
-  new Uint32Array(buffer, 0, byteLength >> 2);
+/** Most parts of a run's file are those of its template, bytes. */
+const PART = 1024;
 
 function templateMissing(version: number): never {
   throw new DevsError(

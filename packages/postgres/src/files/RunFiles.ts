@@ -99,6 +99,22 @@ interface RunStart {
   readonly at: number;
 }
 
+/** The file of a run, for the statement that records or settles it. */
+export interface NewFile {
+  /** Parts of a `WITH`, for the run in `held (run_id)`. @param first - Number of the first of its {@link values}. */
+  readonly sql: (first: number) => string;
+  readonly values: readonly unknown[];
+  /** Puts what does not fit, in the same transaction; `null` where all of it does. */
+  readonly rest: ((client: ClientBase) => Promise<void>) | null;
+}
+
+/** A packed file that has all changes of a run up to `seq`. */
+interface NewBase {
+  readonly runId: string;
+  readonly seq: number;
+  readonly bytes: Uint8Array;
+}
+
 interface FilePiece {
   readonly kind: 'run' | 'base' | 'change' | 'signal' | 'start';
   readonly bytes: Buffer | null;
@@ -129,7 +145,9 @@ export class RunFiles {
   readonly #codecs: RunCodecs;
   readonly #maxFileBytes: number;
   readonly #clock: ServerClock;
-  readonly #sql: Readonly<Record<'read' | 'putBase' | 'putPart' | 'putStart', Statement>>;
+  /** Files that no run has written to, by version: never changed. */
+  readonly #blanks = new Map<number, FileImage>();
+  readonly #sql: Readonly<Record<'read' | 'putPart', Statement>>;
 
   constructor(
     tables: Tables,
@@ -143,9 +161,7 @@ export class RunFiles {
     this.#clock = clock;
     this.#sql = {
       read: tables.statement('read', readSql(tables.schema)),
-      putBase: tables.statement('put_base', putBaseSql(tables.schema)),
       putPart: tables.statement('put_part', putPartSql(tables.schema)),
-      putStart: tables.statement('put_start', putStartSql(tables.schema)),
     };
   }
 
@@ -196,7 +212,7 @@ export class RunFiles {
     image.apply(change);
   }
 
-  /** What {@link putBase} takes: to be made outside of a transaction. */
+  /** What {@link baseOf} takes. */
   async packed(file: Uint8Array, tenant: string): Promise<Uint8Array> {
     const header = Buffer.alloc(HEADER);
     header.writeUInt32LE(runFile.schema);
@@ -217,30 +233,55 @@ export class RunFiles {
 
   /** Of which the run's first driver has made its file. */
   async #blankOf({ text }: FilePiece): Promise<FileImage> {
-    return new FileImage(markWalMode(await this.#templates.of(Number(text))));
+    const version = Number(text);
+    const blank = this.#blanks.get(version) ?? new FileImage(markWalMode(await this.#templates.of(version)));
+    this.#blanks.set(version, blank);
+    return new FileImage(blank);
   }
 
-  /** Returns the way to store the start of a new run, in the transaction of its row. */
-  async startOf(
-    runId: string,
-    { tenant, start }: { readonly tenant: string; readonly start: Uint8Array },
-  ): Promise<(client: ClientBase) => Promise<void>> {
+  /** The start of a new run, of which its file is to be made. */
+  async newStart(start: Uint8Array, tenant: string): Promise<NewFile> {
     await this.#templates.own(); // its readers find it
-    const values = [runId, runFile.schema, Buffer.from(this.#codecs(tenant).encode(start))];
-    return async (client) => void (await client.query({ ...this.#sql.putStart, values }));
+    const { schema } = this.#tables;
+    return {
+      sql: (first) => `placed AS (
+  INSERT INTO ${schema}.run_starts (run_id, version, bytes) SELECT run_id, $${first}::int, $${first + 1}::bytea FROM held
+)`,
+      values: [runFile.schema, Buffer.from(this.#codecs(tenant).encode(start))],
+      rest: null,
+    };
   }
 
-  /** Puts a file that has all changes up to `seq` in their place. In the caller's transaction, which has said that it may. */
-  async putBase(
-    client: ClientBase,
-    { runId, seq, bytes }: { readonly runId: string; readonly seq: number; readonly bytes: Uint8Array },
-  ): Promise<void> {
-    const partAt = (part: number) => Buffer.from(bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES));
-    await client.query({ ...this.#sql.putBase, values: [runId, seq, partAt(0)] });
+  /**
+   * A file that has all changes up to `seq`, in their place.
+   *
+   * @param base - `bytes` of {@link packed}.
+   */
+  baseOf(base: NewBase): NewFile {
+    const { seq, bytes } = base;
+    return {
+      sql: (first) => this.baseSql(first, seq === 0),
+      values: [seq, partOf(bytes, 0)],
+      rest: bytes.length > PART_BYTES ? (client) => this.#putRest(client, base) : null,
+    };
+  }
+
+  /** Of {@link baseOf}. @param isFirst - Nothing is in its place. */
+  baseSql(first: number, isFirst = false): string {
+    const { schema } = this.#tables;
+    return `${isFirst ? '' : forgottenSql(schema, `$${first}`)}placed AS (
+  INSERT INTO ${schema}.run_bases (run_id, seq, part, bytes) SELECT run_id, $${first}::bigint, 0, $${first + 1}::bytea FROM held
+)`;
+  }
+
+  async #putRest(client: ClientBase, { runId, seq, bytes }: NewBase): Promise<void> {
     for (let part = 1; part * PART_BYTES < bytes.length; part += 1)
-      await client.query({ ...this.#sql.putPart, values: [runId, seq, part, partAt(part)] });
+      await client.query({ ...this.#sql.putPart, values: [runId, seq, part, partOf(bytes, part)] });
   }
 }
+
+const partOf = (bytes: Uint8Array, part: number): Buffer =>
+  Buffer.from(bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES));
 
 /** The first piece is the run. */
 const runText = (piece: FilePiece | undefined): RunText | null =>
@@ -276,24 +317,19 @@ WITH found AS (
 )
 SELECT (ARRAY['run', 'base', 'change', 'signal', 'start'])[kind + 1] AS kind, bytes, text FROM pieces ORDER BY pieces.kind, at`;
 
-/** The first part of a base, in the place of what it has in it. */
-const putBaseSql = (schema: string): string => `
-WITH bases AS (
-  DELETE FROM ${schema}.run_bases WHERE run_id = $1
+/** What a new base has in it. @param seq - A parameter. */
+const forgottenSql = (schema: string, seq: string): string => `bases AS (
+  DELETE FROM ${schema}.run_bases b USING held WHERE b.run_id = held.run_id
 ), starts AS (
-  DELETE FROM ${schema}.run_starts WHERE run_id = $1
+  DELETE FROM ${schema}.run_starts s USING held WHERE s.run_id = held.run_id
 ), parts AS (
-  DELETE FROM ${schema}.run_parts WHERE run_id = $1
+  DELETE FROM ${schema}.run_parts p USING held WHERE p.run_id = held.run_id
 ), changes AS (
-  DELETE FROM ${schema}.run_changes WHERE run_id = $1 AND seq <= $2
-)
-INSERT INTO ${schema}.run_bases (run_id, seq, part, bytes) VALUES ($1, $2, 0, $3)`;
+  DELETE FROM ${schema}.run_changes c USING held WHERE c.run_id = held.run_id AND c.seq <= ${seq}::bigint
+), `;
 
 const putPartSql = (schema: string): string =>
   `INSERT INTO ${schema}.run_bases (run_id, seq, part, bytes) VALUES ($1, $2, $3, $4)`;
-
-const putStartSql = (schema: string): string =>
-  `INSERT INTO ${schema}.run_starts (run_id, version, bytes) VALUES ($1, $2, $3)`;
 
 /** As of a file that is written through a log: where it is one already, opening it changes no page. */
 export function markWalMode(file: Uint8Array): Uint8Array {

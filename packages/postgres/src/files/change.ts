@@ -172,9 +172,16 @@ export class FileImage {
   #pageSize: number;
   /** Of every page, by XOR. */
   #sum: number;
+  /** Whether the bytes are those of another image, too: they are copied before the first change. */
+  #isShared = false;
 
-  /** @param file - A whole file; empty for none yet. */
-  constructor(file: Uint8Array) {
+  /** @param file - A whole file, empty for none yet, or an image: neither is changed. */
+  constructor(file: Uint8Array | FileImage) {
+    if (file instanceof FileImage) {
+      [this.#bytes, this.#pageSize, this.#sum] = [file.#bytes, file.#pageSize, file.#sum];
+      this.#isShared = true;
+      return;
+    }
     this.#bytes = Buffer.from(file);
     this.#pageSize = pageSizeOf(this.#bytes);
     this.#sum = imageSum(this.#bytes, this.#pageSize);
@@ -197,6 +204,8 @@ export class FileImage {
   apply({ pageSize, pages, sum, edits }: Change): void {
     if (this.#bytes.length === 0) this.#pageSize = pageSize;
     if (this.#pageSize !== pageSize) throw foreign();
+    if (this.#isShared) this.#bytes = Buffer.from(this.#bytes);
+    this.#isShared = false;
     this.#cutTo(pages);
     this.#growTo(pages);
     for (const edit of edits) this.#edit(edit);

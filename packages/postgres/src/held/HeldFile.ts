@@ -3,11 +3,13 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { platform } from 'node:process';
 import { isDevsError } from '@devs/core';
 import { type CommitBarrier, CountedDeaths, hosts, OpenQuestions, runFile } from '@devs/core/internal';
 import type { Database } from 'better-sqlite3';
 import { encodeChange, FileImage } from '../files/change.ts';
 import { assertFileFits, type RunAtOnce, type RunCodec } from '../files/RunFiles.ts';
+import type { GateEvent } from '../rows/gateEventRows.ts';
 import type { RunClaim } from '../rows/RunRows.ts';
 import { lost, type Sender, type Shipment, type Shipper } from '../rows/Shipper.ts';
 import { WalTap } from './WalTap.ts';
@@ -65,6 +67,12 @@ const LOG_BYTES = 8 * 1024 * 1024;
 /** Of a file that is kept for its next drive, bytes: it takes longer to add up a larger one than to load it. */
 const WARM_BYTES = 4 * 1024 * 1024;
 
+/** A file of which nothing has arrived, and its events. */
+export interface WholeFile {
+  readonly file: Buffer;
+  readonly events: readonly GateEvent[];
+}
+
 export interface HeldParts {
   readonly shipper: Shipper;
   readonly codec: RunCodec;
@@ -104,6 +112,10 @@ export class HeldFile implements CommitBarrier, Sender {
   #underWay: Promise<void> | null = null;
   /** How many times the run has gone on since it packed. */
   #ahead = 0;
+  /** Given with {@link whole}, and not sent. */
+  readonly #events: GateEvent[] = [];
+  /** Of the file as a whole: nothing else is sent while it is on its way, and nothing after it has arrived. */
+  #whole: 'none' | 'on its way' | 'arrived' = 'none';
 
   private constructor(
     claim: RunClaim,
@@ -174,16 +186,16 @@ export class HeldFile implements CommitBarrier, Sender {
    */
   pending(): Promise<void> | null {
     const arrival = this.#arrival();
-    this.#send?.();
+    this.#sendNow();
     return arrival;
   }
 
   leaving(): Promise<void> | null {
     const arrival = this.#arrival();
     if (this.#deaths !== null)
-      this.#send?.(); // progress is to arrive before the next death
+      this.#sendNow(); // progress is to arrive before the next death
     else if (this.#send !== null)
-      this.#soon ??= setTimeout(this.#send, this.#isFirst ? FIRST_SOON_MS : SOON_MS);
+      this.#soon ??= setTimeout(() => this.#sendNow(), this.#isFirst ? FIRST_SOON_MS : SOON_MS);
     return arrival;
   }
 
@@ -203,6 +215,13 @@ export class HeldFile implements CommitBarrier, Sender {
     return this.#next ?? this.#underWay;
   }
 
+  #sendNow(): void {
+    if (this.#whole === 'on its way') return;
+    const send = this.#send;
+    this.#send = null;
+    send?.();
+  }
+
   get runId(): string {
     return this.#claim.runId;
   }
@@ -217,7 +236,7 @@ export class HeldFile implements CommitBarrier, Sender {
     this.#next = null;
     this.#ahead = 0;
     if (!this.db.open) throw lost(this);
-    const change = this.#tap.take();
+    const change = this.#whole === 'arrived' ? null : this.#tap.take();
     if (this.#tap.taken > LOG_BYTES && !this.db.inTransaction && runFile.emptyLog(this.db))
       this.#tap.restart();
     if (change === null) return null;
@@ -230,13 +249,34 @@ export class HeldFile implements CommitBarrier, Sender {
       this.#deaths = null;
       this.#underWay?.then(this.#share, () => undefined);
     }
-    return {
-      seq: this.#seq,
-      bytes,
-      gates: this.#questions.news(),
-      events: this.#questions.newEvents(),
-      isProgress,
-    };
+    const events = [...this.#events.splice(0), ...this.#questions.newEvents()];
+    return { seq: this.#seq, bytes, gates: this.#questions.news(), events, isProgress };
+  }
+
+  /**
+   * The file in the place of its first change, for a run that ends: `null` where some of it has arrived or is on its way. The caller
+   * prevents writes until {@link leaveWhole} is called.
+   */
+  whole(): WholeFile | null {
+    const isAsked = this.#next !== null && this.#send === null;
+    if (!this.#isFirst || isAsked || this.#underWay !== null) return null;
+    const file = this.#tap.whole();
+    if (file === null) return null;
+    assertFileFits(this.runId, file.length, this.#parts.maxFileBytes);
+    this.#events.push(...this.#questions.newEvents());
+    this.#whole = 'on its way';
+    return { file, events: [...this.#events] };
+  }
+
+  /** What {@link whole} gave has arrived. */
+  arrivedWhole(): void {
+    this.#whole = 'arrived';
+    this.#seq = 1;
+  }
+
+  /** What {@link whole} gave is not on its way any more. Where it has not arrived, {@link pending} sends it as the first change. */
+  leaveWhole(): void {
+    if (this.#whole === 'on its way') this.#whole = 'none';
   }
 
   #request(): void {
@@ -259,7 +299,6 @@ export class HeldFile implements CommitBarrier, Sender {
   /** What comes after a change that is lost is lost too. */
   async #ship(asked: Promise<void>): Promise<void> {
     await Promise.all([this.#underWay, asked]);
-    this.#send = null;
     if (this.#soon !== null) clearTimeout(this.#soon);
     this.#soon = null;
     await this.#parts.shipper.ship(this);
@@ -285,11 +324,18 @@ export class HeldFile implements CommitBarrier, Sender {
 
   close(): void {
     if (!this.db.open) return;
-    this.#send?.();
+    this.leaveWhole();
+    this.#sendNow();
+    removeBefore(this.#path);
     this.db.close();
     this.#tap.close();
     removeFiles(this.#path);
   }
+}
+
+/** Before it is closed: SQLite would move the log into a file that is there. Windows keeps open files. */
+function removeBefore(path: string): void {
+  if (platform !== 'win32') rmSync(path, { force: true });
 }
 
 function removeFiles(path: string): void {

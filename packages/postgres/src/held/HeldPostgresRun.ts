@@ -7,7 +7,7 @@ import {
 } from '@devs/core/internal';
 import type { Database } from 'better-sqlite3';
 import type { KnownFile, RunFiles } from '../files/RunFiles.ts';
-import type { RunClaim, RunRows } from '../rows/RunRows.ts';
+import type { RowSettlement, RunClaim, RunRows } from '../rows/RunRows.ts';
 import type { Words } from '../rows/Words.ts';
 import type { HeldFile } from './HeldFile.ts';
 
@@ -98,16 +98,32 @@ export class HeldPostgresRun implements LeasedRun {
     };
   }
 
+  /** A run that ends before any of it has arrived arrives as a whole, with its end. */
   async settle(end: RunRelease): Promise<'settled' | 'again'> {
+    const { file } = this.#parts;
+    const whole = hasEnded(end.status) ? file.whole() : null;
+    if (whole === null) {
+      await file.pending();
+      return this.#settle(end, { seq: file.seq, file: file.grown(hasEnded(end.status)), events: [] });
+    }
+    const settled = await this.#settle(end, { seq: 1, ...whole }).finally(() => file.leaveWhole());
+    await file.pending(); // tells who waits, or sends it
+    return settled;
+  }
+
+  async #settle(
+    end: RunRelease,
+    { seq, file: grown, events }: Pick<RowSettlement, 'seq' | 'events'> & { readonly file: Buffer | null },
+  ): Promise<'settled' | 'again'> {
     const { claim, file, files, rows } = this.#parts;
-    await file.pending();
-    const grown = file.grown(hasEnded(end.status));
     const base = grown === null ? null : await files.packed(grown, claim.tenant);
-    const settlement = { end, seq: file.seq, taken: this.#given, fileBytes: file.bytes, base };
+    const at = { head: file.seq, seq, taken: this.#given, fileBytes: grown?.length ?? file.bytes };
     return this.#whileEnding(async () => {
-      const settled = await rows.settle(claim, settlement);
-      this.#isSettled ||= settled === 'settled';
-      if (settled === 'settled' && !hasEnded(end.status)) this.#keepWarm();
+      const settled = await rows.settle(claim, { end, ...at, base, events });
+      if (settled === 'again') return settled;
+      this.#isSettled = true;
+      if (seq > at.head) file.arrivedWhole();
+      if (!hasEnded(end.status)) this.#keepWarm();
       return settled;
     });
   }

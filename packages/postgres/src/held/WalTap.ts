@@ -17,6 +17,8 @@ export interface TakenChange extends Change {
   readonly beside: readonly Uint8Array[];
 }
 
+type Commits = NonNullable<ReturnType<typeof walFrames.committed>>;
+
 interface WalPage {
   readonly bytes: Buffer;
   readonly sum: number;
@@ -74,20 +76,22 @@ export class WalTap {
    * @throws RangeError if the log is not the one that was read before: what it had is lost to who takes it from here.
    */
   take(): TakenChange | null {
-    const log = this.#openLog();
-    const begin = walFrames.begin(this.#read(log, 0, walFrames.LOG_HEADER));
-    const from = this.#position ?? begin;
-    if (from === null) return null;
-    if (begin?.salts.equals(from.salts) !== true)
-      throw new RangeError(`${this.#logPath} was truncated by another process.`);
-    const tail = this.#read(log, from.at, fstatSync(log).size - from.at);
-    const commits = walFrames.committed(tail, from);
-    if (commits === null) return null;
-    const pageAt = (at: number): number => at - from.at + walFrames.FRAME_HEADER;
-    const made = this.#made(commits, (at) => tail.subarray(pageAt(at), pageAt(at) + this.#pageSize));
+    const { commits, frameAt } = this.#news() ?? {};
+    if (commits === undefined || frameAt === undefined) return null;
+    const made = this.#made(commits, frameAt);
     this.#pages = commits.pages;
     this.#position = commits.end;
     return { pageSize: this.#pageSize, pages: this.#pages, sum: this.#sum, ...made };
+  }
+
+  /** The file as it is after the last commit. Nothing is taken. `null` where nothing was committed since the last look. */
+  whole(): Buffer | null {
+    const news = this.#news();
+    if (news === null) return null;
+    const file = this.#fileOf(news.commits.pages);
+    for (const [page, at] of news.commits.frames)
+      if (page <= news.commits.pages) file.set(news.frameAt(at), (page - 1) * this.#pageSize);
+    return file;
   }
 
   /**
@@ -95,10 +99,7 @@ export class WalTap {
    * (spilled, and rolled back to a savepoint), so that `serialize()` is not the file that changes are made of.
    */
   file(): Buffer {
-    const file = this.#read(this.#file, 0, this.#pages * this.#pageSize);
-    for (const [page, at] of this.#taken)
-      if (page <= this.#pages) file.set(this.#frame(at), (page - 1) * this.#pageSize);
-    return file;
+    return this.#fileOf(this.#pages);
   }
 
   /** Call it when a checkpoint has put the whole log into the file, and emptied it (`TRUNCATE`). */
@@ -115,10 +116,29 @@ export class WalTap {
     if (this.#log !== null) closeSync(this.#log);
   }
 
-  #made(
-    { frames, pages }: NonNullable<ReturnType<typeof walFrames.committed>>,
-    frameAt: (at: number) => Buffer,
-  ): Pick<TakenChange, 'edits' | 'beside'> {
+  #fileOf(pages: number): Buffer {
+    const file = this.#read(this.#file, 0, pages * this.#pageSize);
+    for (const [page, at] of this.#taken)
+      if (page <= pages) file.set(this.#frame(at), (page - 1) * this.#pageSize);
+    return file;
+  }
+
+  /** What was committed since the last change that was taken, and the pages of its frames. */
+  #news(): { readonly commits: Commits; readonly frameAt: (at: number) => Buffer } | null {
+    const log = this.#openLog();
+    const begin = walFrames.begin(this.#read(log, 0, walFrames.LOG_HEADER));
+    const from = this.#position ?? begin;
+    if (from === null) return null;
+    if (begin?.salts.equals(from.salts) !== true)
+      throw new RangeError(`${this.#logPath} was truncated by another process.`);
+    const tail = this.#read(log, from.at, fstatSync(log).size - from.at);
+    const commits = walFrames.committed(tail, from);
+    if (commits === null) return null;
+    const pageAt = (at: number): number => at - from.at + walFrames.FRAME_HEADER;
+    return { commits, frameAt: (at) => tail.subarray(pageAt(at), pageAt(at) + this.#pageSize) };
+  }
+
+  #made({ frames, pages }: Commits, frameAt: (at: number) => Buffer): Pick<TakenChange, 'edits' | 'beside'> {
     const edits: PageEdit[] = [];
     const beside: Uint8Array[] = [];
     let sum = this.#sum;

@@ -68,6 +68,9 @@ const ROOM_MS = 5000;
 /** Said with the name of a queue: it has a job for a worker that has nothing in hand. */
 const ALONE = ' alone';
 
+const noticeOfJob = ({ queue, ...run }: Pick<QueuedRun, 'queue' | 'deaths' | 'slots'>): string =>
+  isApart(run) ? queue + ALONE : queue;
+
 /** What is said when a queue has a job. */
 export const noticeOf = (notice: string): { readonly queue: string; readonly isAlone: boolean } =>
   notice.endsWith(ALONE)
@@ -161,7 +164,30 @@ export class BossJobs implements Jobs {
   }
 
   async wake(client: ClientBase, run: QueuedRun): Promise<void> {
-    if ((await this.#send(client, run)) !== null) await this.#notify(client, run);
+    if ((await this.#send(dbOf(client), run)) !== null) await this.#notify(client, run);
+  }
+
+  async wakeNew(run: QueuedRun, first: number): ReturnType<Jobs['wakeNew']> {
+    const sent: { text: string; values: readonly unknown[] }[] = [];
+    const executeSql: Db['executeSql'] = async (text, values = []) => {
+      sent.push({ text, values });
+      return { rows: [{ id: '' }] };
+    };
+    await this.#send({ executeSql }, run);
+    const [job] = sent;
+    if (job === undefined || job.values.length !== 1)
+      throw new TypeError('pg-boss: expected one insert with one value.');
+    const jobs = `(CASE WHEN EXISTS (SELECT FROM held) THEN $${first}::text ELSE '[]' END)`;
+    return {
+      sql: `job AS (${job.text.replace('$1', () => jobs)}), notified AS (
+  SELECT pg_notify($${first + 1}, $${first + 2}) FROM job
+)`,
+      values: [...job.values, this.#channel, noticeOfJob(run)],
+    };
+  }
+
+  doneSql(queue: string): string {
+    return `done AS (DELETE FROM ${this.#table} j USING held WHERE j.name = ${queue} AND j.id = held.job)`;
   }
 
   async complete(client: ClientBase, { queue }: Pick<QueuedRun, 'queue'>, jobId: string): Promise<void> {
@@ -177,7 +203,7 @@ export class BossJobs implements Jobs {
   /** Puts the job back to the end of the queue, for `afterMs` not to be fetched. */
   async putBack(client: ClientBase, run: QueuedRun, jobId: string, afterMs = 0): Promise<void> {
     await this.complete(client, run, jobId);
-    await this.#send(client, run, afterMs);
+    await this.#send(dbOf(client), run, afterMs);
     if (afterMs === 0) await this.#notify(client, run);
   }
 
@@ -271,13 +297,13 @@ export class BossJobs implements Jobs {
     await this.#boss.stop({ close: false, graceful: false });
   }
 
-  async #send(client: ClientBase, run: QueuedRun, afterMs = 0): Promise<string | null> {
+  async #send(db: Db, run: QueuedRun, afterMs = 0): Promise<string | null> {
     const boss = await this.#ready();
     return boss.send(
       run.queue,
       { runId: run.runId },
       {
-        db: dbOf(client),
+        db,
         singletonKey: jobKey(run.runId),
         priority: priorityOf(run),
         group: { id: run.tenant, tier: run.tenant },
@@ -288,9 +314,9 @@ export class BossJobs implements Jobs {
 
   async #notify(
     client: Pick<ClientBase, 'query'>,
-    { queue, ...run }: Pick<QueuedRun, 'queue' | 'deaths' | 'slots'>,
+    run: Pick<QueuedRun, 'queue' | 'deaths' | 'slots'>,
   ): Promise<void> {
-    await client.query('SELECT pg_notify($1, $2)', [this.#channel, isApart(run) ? queue + ALONE : queue]);
+    await client.query('SELECT pg_notify($1, $2)', [this.#channel, noticeOfJob(run)]);
   }
 
   /** Its first use starts it: who only reads asks nothing of it. */

@@ -47,6 +47,16 @@ export interface Jobs {
   openQueue(queue: string): Promise<void>;
   /** Has the run driven as soon as a worker has a slot. Nothing where a job of it waits or is in hand: its driver looks again when it settles. */
   wake(client: ClientBase, run: QueuedRun): Promise<void>;
+  /**
+   * The same for a run that the caller's statement records: parts of its `WITH`. Nothing happens where its `held` is empty; `notified` has
+   * to be read. @param first - Number of the first of `values`.
+   */
+  wakeNew(
+    run: QueuedRun,
+    first: number,
+  ): Promise<{ readonly sql: string; readonly values: readonly unknown[] }>;
+  /** A part of a `WITH`: the job of the run in `held (job)` has done its work. @param queue - A parameter, its queue. */
+  doneSql(queue: string): string;
   /** The job that the run was claimed with has done its work. Nothing where it is gone already. */
   complete(client: ClientBase, run: QueuedRun, jobId: string): Promise<void>;
   /** Deletes all jobs of deleted runs: waiting, active, failed and dead letters. */

@@ -5,7 +5,7 @@ import { requireTenant } from '../options.ts';
 import { DEAD_AFTER_MS, isDeadSql } from '../server/Owner.ts';
 import type { Tables } from '../server/Tables.ts';
 import { DIED, DIED_EARLY } from './deaths.ts';
-import { sqlText } from './RunRows.ts';
+import { sqlText } from './indexRow.ts';
 
 /** A run that was given up: it rests until an operator redrives it. */
 export interface DeadLetter {

@@ -1,8 +1,6 @@
 // SQL of RunRows.
 
-import { randomUUID } from 'node:crypto';
-import type { Runs } from '@devs/core';
-import { ENDED_STATUSES, hasEnded, type NewRun, type RunRelease, type RunSignal } from '@devs/core/internal';
+import type { RunRelease, RunSignal } from '@devs/core/internal';
 import type { ClientBase } from 'pg';
 import type { RunFiles } from '../files/RunFiles.ts';
 import { type Jobs, MAX_DEATHS, type QueuedRun, queueName, SUSPECT_DEATHS, slotsOf } from '../jobs/Jobs.ts';
@@ -10,13 +8,11 @@ import { isDeadSql, toldChannel } from '../server/Owner.ts';
 import type { ServerClock } from '../server/ServerClock.ts';
 import type { Statement, Tables } from '../server/Tables.ts';
 import { DIED, DIED_EARLY } from './deaths.ts';
-import { GraphQueues } from './GraphQueues.ts';
+import { eventRows, eventsSql, type GateEvent } from './gateEventRows.ts';
 import { gateRows, gatesSql } from './gateRows.ts';
+import { ENDED_SQL, indexValues } from './indexRow.ts';
 import { insertLabelsSql, labelsJson } from './labelRows.ts';
 import { lost } from './Shipper.ts';
-
-/** A new run without a file. */
-export type NewRunStart = Parameters<NonNullable<Runs['start']>>[0];
 
 /** A run whose newest epoch is the caller's. */
 export interface RunClaim extends QueuedRun {
@@ -38,34 +34,31 @@ export interface Claimer {
   readonly isCapped?: boolean | undefined;
   /** Whether it has nothing else in hand: who has takes no run that processes have died with. @defaultValue true */
   readonly isAlone?: boolean | undefined;
+  /** The only graph whose run it takes. @defaultValue any */
+  readonly graph?: string | undefined;
 }
 
 /**
- * Why a run was not claimed. It does not exist. A newer release has its file. A live process has it. Its tenant has as many as it
+ * Why a run was not claimed. It does not exist. It is of another graph. A newer release has its file. A live process has it. Its tenant has as many as it
  * may. Only an empty process may have it. It was given up, and a job is no reason to try it again.
  */
-export type NotClaimed = 'unknown' | 'newer' | 'busy' | 'full' | 'suspect' | 'given up';
+export type NotClaimed = 'unknown' | 'elsewhere' | 'newer' | 'busy' | 'full' | 'suspect' | 'given up';
 
 /** Where a run stands when it is let go of. */
 export interface RowSettlement {
   readonly end: RunRelease;
-  /** Of the last change that was made: another one there is not from here. */
+  /** Of the last change that has arrived: another one there is not from here. */
+  readonly head: number;
+  /** Of the last change that was made: above {@link head} where the base has it. */
   readonly seq: number;
+  /** Events of a base that has more than has arrived. */
+  readonly events: readonly GateEvent[];
   /** Of what it was told and has taken. */
   readonly taken: number;
   /** Of the file. */
   readonly fileBytes: number;
   /** To be put in the place of the changes, packed; `null` where they are few. */
   readonly base: Uint8Array | null;
-}
-
-/** How a new run is recorded. */
-interface RecordedAs {
-  readonly schemaVersion: number;
-  readonly isDue: boolean;
-  readonly slots: number;
-  /** Puts its file, or its start. */
-  readonly put: (client: ClientBase) => Promise<void>;
 }
 
 interface ClaimRow {
@@ -82,7 +75,6 @@ interface ClaimRow {
 
 /** A run that was let go of. */
 interface LeftRow {
-  readonly job_id: string | null;
   readonly deaths: number;
   readonly slots: number;
 }
@@ -96,9 +88,8 @@ export class RunRows {
   readonly #files: RunFiles;
   readonly #jobs: Jobs;
   readonly #clock: Pick<ServerClock, 'now'>;
-  readonly #graphs: GraphQueues;
   readonly #sql: Readonly<
-    Record<'create' | 'claim' | 'begin' | 'tell' | 'settle' | 'remove' | 'free' | 'signals', Statement>
+    Record<'claim' | 'begin' | 'tell' | 'settle' | 'settleWhole' | 'remove' | 'free' | 'signals', Statement>
   >;
 
   constructor(
@@ -111,66 +102,19 @@ export class RunRows {
     this.#files = files;
     this.#jobs = jobs;
     this.#clock = clock;
-    this.#graphs = new GraphQueues(tables);
     this.#sql = {
-      create: tables.statement('create', createSql(schema)),
       claim: tables.statement('claim', claimSql(schema)),
       begin: tables.statement('begin', beginSql(schema)),
       tell: tables.statement('tell', tellSql(schema)),
-      settle: tables.statement('settle', settleSql(schema)),
+      settle: tables.statement('settle', settleSql(schema, jobs.doneSql(QUEUE))),
+      settleWhole: tables.statement(
+        'settle_whole',
+        settleSql(schema, jobs.doneSql(QUEUE), `, ${files.baseSql(IN_MS + 1)}`),
+      ),
       remove: tables.statement('remove', removeSql(schema)),
       free: tables.statement('free', freeSql(schema)),
       signals: tables.statement('signals', signalsSql(schema)),
     };
-  }
-
-  /** Records a run and has it driven, in one transaction. False where there is one of that id: it stays as it is. */
-  async create(run: NewRun, schemaVersion: number): Promise<boolean> {
-    const { id: runId, tenant = 'default', index, isDue = true } = run;
-    const bytes = await this.#files.packed(run.file, tenant);
-    return this.#record(run, {
-      ...{ schemaVersion, isDue: isDue && !hasEnded(index.status), slots: slotsOf(run.file.length) },
-      put: (client) => this.#files.putBase(client, { runId, seq: 0, bytes }),
-    });
-  }
-
-  /** The same without a file: each look makes a copy, the first driver the file itself. */
-  async start(run: NewRunStart, schemaVersion: number): Promise<boolean> {
-    const { id: runId, tenant = 'default', start } = run;
-    const put = await this.#files.startOf(runId, { tenant, start });
-    return this.#record(run, { schemaVersion, isDue: true, slots: slotsOf(start.length), put });
-  }
-
-  async #record(
-    { id: runId, tenant = 'default', priority = 0, index, ...run }: Omit<NewRunStart, 'start'>,
-    { schemaVersion, isDue, slots, put }: RecordedAs,
-  ): Promise<boolean> {
-    const queued = { runId, tenant, priority, queue: queueName(run.queue), deaths: 0, slots };
-    await this.#tables.insist(() => this.#jobs.openQueue(queued.queue));
-    await this.#graphs.note(run.queue);
-    const birth = randomUUID();
-    const values: unknown[] = [runId, birth, tenant, run.queue.graph, run.queue.fingerprint, queued.queue];
-    values.push(
-      schemaVersion,
-      priority,
-      ...indexValues(index),
-      gateRows([{ runId, gates: index.gates }]),
-      labelsJson(index),
-      slots,
-    );
-    return this.#tables.transaction(async (client) => {
-      const { rowCount } = await client.query({ ...this.#sql.create, values });
-      if (rowCount === 0) return this.#isBorn(client, runId, birth);
-      await put(client);
-      if (isDue) await this.#jobs.wake(client, queued);
-      return true;
-    });
-  }
-
-  /** Whether the run that is there is the one that was created here: the answer was lost. */
-  async #isBorn(client: ClientBase, runId: string, birth: string): Promise<boolean> {
-    const sql = `SELECT 1 FROM ${this.#tables.schema}.runs WHERE run_id = $1 AND birth = $2`;
-    return (await client.query(sql, [runId, birth])).rowCount === 1;
   }
 
   /**
@@ -181,10 +125,10 @@ export class RunRows {
    */
   async claim(
     { runId, lease }: Pick<RunClaim, 'runId' | 'lease'>,
-    { owner, jobId, isCapped = false, isAlone = true }: Claimer,
+    { owner, jobId, isCapped = false, isAlone = true, graph }: Claimer,
     schemaVersion: number,
   ): Promise<RunClaim | NotClaimed> {
-    const values = [runId, owner, lease, jobId ?? null, schemaVersion, isCapped, isAlone];
+    const values = [runId, owner, lease, jobId ?? null, schemaVersion, isCapped, isAlone, graph ?? null];
     const [row] = await this.#tables.query<ClaimRow>(this.#sql.claim, values);
     if (row === undefined) return 'unknown';
     const { not, epoch, told_seconds: toldSeconds, due_by: dueBy, ...run } = row;
@@ -239,42 +183,39 @@ export class RunRows {
    * @throws DevsError `LEASE_LOST`, `STATE_IO`
    */
   async settle(claim: RunClaim, settlement: RowSettlement): Promise<'settled' | 'again'> {
-    const { end, seq, taken, fileBytes, base } = settlement;
+    const { end, head, base } = settlement;
     const next = end.queue === undefined ? claim : { ...claim, queue: queueName(end.queue) };
     await this.#tables.insist(() => this.#jobs.openQueue(next.queue));
-    const gates = gateRows([{ runId: claim.runId, gates: end.gates }]);
-    const queue = [end.queue?.graph ?? null, end.queue?.fingerprint ?? null, next.queue];
-    const files = [slotsOf(fileBytes), end.openChildren ?? 0];
-    const rest = [gates, base !== null, ...queue, labelsJson(end), end.until, ...files];
-    return this.#tables.transaction<'settled' | 'again'>(async (client, undo) => {
-      // As long as it is from now: it may have taken a while to be asked.
-      const inMs = end.until === null ? null : Math.max(0, end.until - this.#clock.now());
-      const values = [claim.runId, claim.lease, seq, taken, ...indexValues(end), inMs, ...rest];
-      const { rows } = await client.query<LeftRow>({ ...this.#sql.settle, values });
+    const file = base === null ? null : this.#files.baseOf({ ...claim, seq: settlement.seq, bytes: base });
+    const given = settleValues(claim, settlement, next.queue);
+    // As long as it is from now: it may have taken a while to be asked.
+    const inMs = () => (end.until === null ? null : Math.max(0, end.until - this.#clock.now()));
+    const values = () => [...given, inMs(), ...(file?.values ?? [])];
+    const statement = this.#sql[file === null ? 'settle' : 'settleWhole'];
+    const rest = file?.rest ?? null;
+    const isDue = DUE.has(end.status);
+    if (rest === null && !isDue) {
+      const rows = await this.#tables.query<LeftRow>(statement, values);
+      return rows.length > 0 ? 'settled' : this.#whyNotSettled(claim, head);
+    }
+    const isSettled = await this.#tables.transaction(async (client) => {
+      const { rows } = await client.query<LeftRow>({ ...statement, values: values() });
       const [row] = rows;
-      if (row === undefined) return undo(await this.#whyNotSettled(client, claim, seq));
-      if (base !== null) await this.#files.putBase(client, { runId: claim.runId, seq, bytes: base });
-      if (row.job_id !== null) await this.#jobs.complete(client, claim, row.job_id);
-      if (DUE.has(end.status)) {
-        const { deaths, slots } = row;
-        await this.#jobs.wake(client, { ...next, deaths, slots });
-      }
-      return 'settled';
+      if (row === undefined) return false;
+      await rest?.(client);
+      if (isDue) await this.#jobs.wake(client, { ...next, deaths: row.deaths, slots: row.slots });
+      return true;
     });
+    return isSettled ? 'settled' : this.#whyNotSettled(claim, head);
   }
 
-  async #whyNotSettled(
-    client: ClientBase,
-    { runId, lease }: RunClaim,
-    seq: number,
-  ): Promise<'settled' | 'again'> {
-    const { rows } = await client.query<{ lease: string; settled: string; head_seq: string }>(
+  async #whyNotSettled({ runId, lease }: RunClaim, head: number): Promise<'settled' | 'again'> {
+    const [row] = await this.#tables.query<{ lease: string; settled: string; head_seq: string }>(
       `SELECT lease, settled, head_seq FROM ${this.#tables.schema}.runs WHERE run_id = $1`,
       [runId],
     );
-    const [row] = rows;
     if (row?.settled === lease) return 'settled'; // the answer to it was lost
-    if (row?.lease !== lease || Number(row.head_seq) !== seq) throw lost({ runId });
+    if (row?.lease !== lease || Number(row.head_seq) !== head) throw lost({ runId });
     return 'again';
   }
 
@@ -305,7 +246,7 @@ export class RunRows {
   /** Lets go of a run that was not settled, and has it driven by who comes next. */
   async free({ lease, ...run }: RunClaim): Promise<void> {
     await this.#tables.transaction(async (client) => {
-      const { rows } = await client.query<LeftRow>({
+      const { rows } = await client.query<LeftRow & { readonly job_id: string | null }>({
         ...this.#sql.free,
         values: [run.runId, lease],
       });
@@ -316,40 +257,15 @@ export class RunRows {
   }
 }
 
-/** In the columns of {@link INDEX}. Text has no NUL in PostgreSQL. */
-const indexValues = ({ status, reason, title, view }: NewRun['index']): readonly (string | null)[] => [
-  status,
-  sqlText(reason),
-  sqlText(title),
-  JSON.stringify(view ?? null),
-];
-
-export const sqlText = (text: string | null): string | null =>
-  text?.replace(/\p{Surrogate}/gu, '\u{fffd}').replaceAll('\0', '\u{fffd}') ?? null;
-
-const ENDED_SQL = `(${ENDED_STATUSES.map((status) => `'${status}'`).join(', ')})`;
-
 /** How long what a run has taken is known to be told: who did not hear that it was says it again until then. */
 const KNOWN_AFTER = '1 hour';
 /** Of what was taken by any run, with one that is let go of: more than one is told meanwhile. */
 const SWEPT = 100;
 
-const createSql = (schema: string): string => `
-WITH held AS (
-  INSERT INTO ${schema}.runs
-    (run_id, birth, tenant, graph, fingerprint, queue, schema_version, priority, status, reason, title, view, ended_at, labels,
-     slots)
-  SELECT $1, $2::uuid, $3, $4, $5, $6, $7::int, $8::int, $9::text, $10, $11, $12, CASE WHEN $9 IN ${ENDED_SQL} THEN now() END, $14,
-    $15::int
-  WHERE NOT EXISTS (SELECT FROM ${schema}.runs_not_kept k WHERE k.run_id = $1 AND k.forget_at > now())
-  ON CONFLICT DO NOTHING
-  RETURNING run_id, tenant, created_at, true AS has_gates, false AS is_labelled
-), ${gatesSql(schema, { json: '$13', reopens: true })}, ${insertLabelsSql(schema, '$14')}
-SELECT run_id FROM held`;
-
 const claimSql = (schema: string): string => `
 WITH run AS (
   SELECT *, CASE
+    WHEN graph <> $8 THEN 'elsewhere'
     WHEN schema_version > $5 THEN 'newer'
     WHEN owner <> $2 AND NOT coalesce((SELECT ${isDeadSql('w')} FROM ${schema}.workers w WHERE w.worker_id = owner), true) THEN 'busy'
     WHEN NOT $7 AND (died >= ${SUSPECT_DEATHS} OR slots > 1) THEN 'suspect'
@@ -400,26 +316,42 @@ SELECT queue, tenant, priority, deaths, slots FROM told JOIN recorded USING (run
 const signalsSql = (schema: string): string =>
   `SELECT seq, signal FROM ${schema}.signals WHERE run_id = $1 AND seq > $2 ORDER BY seq`;
 
+const settleValues = (
+  { runId, lease, queue }: RunClaim,
+  { end, head, seq, taken, events, base, fileBytes }: RowSettlement,
+  next: string,
+): readonly unknown[] => {
+  const at = [runId, lease, seq, taken, ...indexValues(end), head, base !== null];
+  const gates = [gateRows([{ runId, gates: end.gates }]), eventRows([{ runId, events }]) ?? '[]'];
+  const queued = [end.queue?.graph ?? null, end.queue?.fingerprint ?? null, next, queue];
+  return [...at, ...gates, ...queued, labelsJson(end), end.until, slotsOf(fileBytes), end.openChildren ?? 0];
+};
+
+/** Of {@link settleValues}, and the number of the value behind them: when the run goes on, ms from now. */
+const [QUEUE, IN_MS] = ['$16', 21];
+
 /**
  * The server counts the time until it goes on, from now. By the clock of its file that time is `due_by`. The driver that is woken
  * fires timers up to then, also with a slower clock.
  *
  * A timer is a column with an index, not a job: thousands of gates have a deadline, and a fetch reads every job that is not due.
+ *
+ * @param parts - More of the `WITH`, from `, ` on.
  */
-const settleSql = (schema: string): string => `
+const settleSql = (schema: string, doneSql: string, parts = ''): string => `
 WITH held AS (
   UPDATE ${schema}.runs r SET status = $5, reason = $6, title = $7, view = $8, handled_seq = $4, settled = lease,
-    owner = NULL, lease = NULL, job_id = NULL, until = clock_timestamp() + interval '1 ms' * $9::float8, due_by = $16::float8, slots = $17::int,
-    base_seq = CASE WHEN $11 THEN $3::bigint ELSE base_seq END, listed_seq = $3::bigint, updated_at = now(),
-    graph = coalesce($12, graph), fingerprint = coalesce($13, fingerprint), queue = $14,
+    owner = NULL, lease = NULL, job_id = NULL, until = clock_timestamp() + interval '1 ms' * $${IN_MS}::float8, due_by = $18::float8,
+    slots = $19::int, head_seq = $3::bigint, base_seq = CASE WHEN $10 THEN $3::bigint ELSE base_seq END, listed_seq = $3::bigint,
+    updated_at = now(), graph = coalesce($13, graph), fingerprint = coalesce($14, fingerprint), queue = $15,
     ended_at = CASE WHEN $5 IN ${ENDED_SQL} THEN CASE WHEN listed_seq = $3::bigint THEN coalesce(ended_at, now()) ELSE now() END END,
     given_up = CASE WHEN $5 = 'dead_letter' THEN coalesce(given_up, now()) END, failures = 0,
-    labels = CASE WHEN relabelled THEN labels ELSE $15 END, open_children = $18::int
+    labels = CASE WHEN relabelled THEN labels ELSE $17 END, open_children = $20::int
   FROM (SELECT run_id, job_id AS job, labels AS known FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE) was
-  WHERE r.run_id = was.run_id AND r.lease = $2::uuid AND r.head_seq = $3::bigint AND r.wake_seq = $4::bigint
+  WHERE r.run_id = was.run_id AND r.lease = $2::uuid AND r.head_seq = $9::bigint AND r.wake_seq = $4::bigint
   RETURNING r.run_id, r.tenant, r.created_at, r.deaths, r.slots, true AS has_gates, was.job,
-    r.relabelled OR was.known IS NOT DISTINCT FROM $15 AS is_labelled
-), ${gatesSql(schema, { json: '$10', reopens: true })}, ${insertLabelsSql(schema, '$15')}, taken AS (
+    r.relabelled OR was.known IS NOT DISTINCT FROM $17 AS is_labelled
+), ${gatesSql(schema, { json: '$11', reopens: true })}, ${eventsSql(schema, '$12')}, ${insertLabelsSql(schema, '$17')}, taken AS (
   UPDATE ${schema}.signals s SET taken_at = now() FROM held WHERE s.run_id = held.run_id AND s.taken_at IS NULL
 ), swept AS (
   DELETE FROM ${schema}.signals WHERE (run_id, seq) IN (
@@ -428,8 +360,8 @@ WITH held AS (
   ) AND EXISTS (SELECT 1 FROM held)
 ), room AS (
   UPDATE ${schema}.tenants t SET running = t.running - 1 FROM held WHERE t.tenant = held.tenant
-)
-SELECT job AS job_id, deaths, slots FROM held`;
+), ${doneSql}${parts}
+SELECT deaths, slots FROM held`;
 
 const removeSql = (schema: string): string => `
 WITH gone AS (

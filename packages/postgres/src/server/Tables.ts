@@ -41,13 +41,21 @@ export class Tables {
     return { ...(!this.#isPooled && { name: `devs_${name}` }), text };
   }
 
-  /** A statement that may be made twice. @throws DevsError `STATE_IO`, `CONFIG_INVALID` */
+  /**
+   * A statement that may be made twice.
+   *
+   * @param values - A function is called each time.
+   * @throws DevsError `STATE_IO`, `CONFIG_INVALID`
+   */
   async query<Row extends QueryResultRow>(
     sql: string | Statement,
-    values: readonly unknown[],
+    values: readonly unknown[] | (() => readonly unknown[]),
   ): Promise<readonly Row[]> {
     const statement = typeof sql === 'string' ? { text: sql } : sql;
-    return this.insist(async () => (await this.#pool.query<Row>({ ...statement, values: [...values] })).rows);
+    return this.insist(async () => {
+      const now = typeof values === 'function' ? values() : values;
+      return (await this.#pool.query<Row>({ ...statement, values: [...now] })).rows;
+    });
   }
 
   /**

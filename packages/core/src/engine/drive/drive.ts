@@ -63,6 +63,8 @@ export interface DriveOptions {
   readonly lost?: AbortSignal;
   /** Of the run above, which drives this one. */
   readonly above?: StopControl;
+  /** Whether the caller settles the run before anybody hears of its end: the end is not waited for to arrive. @defaultValue false */
+  readonly settles?: boolean;
 }
 
 /** Somebody was faster, or it is left to others: the run stays as it is. */
@@ -84,9 +86,12 @@ function asItIs(threadId: string, { threads, sessions, children }: EngineStore):
 export async function drive(
   threadId: string,
   engine: Engine,
-  options: DriveOptions = {},
+  { settles = false, ...options }: DriveOptions = {},
 ): Promise<SessionOutcome> {
-  return outsideGraphs(() => afterBarrier(engine.store.outlet, driveAlone(threadId, engine, options)));
+  return outsideGraphs(async () => {
+    const driven = await driveAlone(threadId, engine, options);
+    return settles && hasEnded(driven.status) ? driven : afterBarrier(engine.store.outlet, driven);
+  });
 }
 
 async function driveAlone(

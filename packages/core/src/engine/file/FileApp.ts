@@ -55,7 +55,7 @@ import type { ChildApp } from '../waits/children.ts';
 import type { AppInternals, OwnDriveOptions } from './appInternals.ts';
 import type { RunOptions, RunStartOptions, Said, SignalStart } from './RunOptions.ts';
 
-type OwnRunOptions = RunOptions & Pick<DriveOptions, 'prepare' | 'lost'>;
+type OwnRunOptions = RunOptions & Pick<DriveOptions, 'prepare' | 'lost' | 'settles'>;
 
 function givenTo(input: unknown, { turn, ...options }: RunStartOptions) {
   if (turn !== undefined) assertTurnKey(turn);

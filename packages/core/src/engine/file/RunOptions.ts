@@ -9,7 +9,10 @@ import type { MultitaskStrategy } from '../start/turns.ts';
 
 /** Options of `run`. `context`, `configurable`, `tags`, `metadata` and `by` are recorded when the run starts. */
 export interface RunOptions
-  extends Omit<DriveOptions, 'goal' | 'prepare' | 'isPrepared' | 'now' | 'isDue' | 'lost' | 'above'>,
+  extends Omit<
+      DriveOptions,
+      'goal' | 'prepare' | 'isPrepared' | 'now' | 'isDue' | 'lost' | 'above' | 'settles'
+    >,
     RecordedOptions {
   /**
    * Stay until the run ends. Receives decisions and signals of other processes within a second, and timers when they

@@ -8,7 +8,7 @@ import type { RunOptions } from './RunOptions.ts';
 
 /** Options of a drive that only the engine's own clients have. */
 export type OwnDriveOptions = Omit<RunOptions, 'turn' | 'throwOnFailure'> &
-  Pick<DriveOptions, 'goal' | 'prepare' | 'lost'>;
+  Pick<DriveOptions, 'goal' | 'prepare' | 'lost' | 'settles'>;
 
 /** The members of an app for the engine's own clients: the pipeline, and apps over files elsewhere. Users do not see them. */
 export interface AppInternals<Output> {

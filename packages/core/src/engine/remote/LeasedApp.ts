@@ -15,7 +15,8 @@ import { turnOfSignal } from '../runs/notices.ts';
 import type { LeasedRun, RunSignal } from '../runs/Runs.ts';
 
 /** How a drive is called that hears what comes in meanwhile. */
-export type DriveHooks = Required<Pick<DriveOptions, 'prepare' | 'lost'>> & Pick<DriveOptions, 'now'>;
+export type DriveHooks = Required<Pick<DriveOptions, 'prepare' | 'lost' | 'settles'>> &
+  Pick<DriveOptions, 'now'>;
 
 /** The graph over the file of a held run, which takes what the run is told. */
 export class LeasedApp<Graph, State, Update, Output> {
@@ -41,7 +42,7 @@ export class LeasedApp<Graph, State, Update, Output> {
 
   /**
    * Drives the run; what it is told meanwhile is written into its file at once, so that it stops or goes on as it would if
-   * that had been written there by whoever says it.
+   * that had been written there by whoever says it. The end of the run arrives when it is settled.
    *
    * @throws What the drive throws; what was told and cannot be written, since the run must not be settled then.
    */
@@ -54,7 +55,7 @@ export class LeasedApp<Graph, State, Update, Output> {
     };
     const { lost, dueBy } = this.held;
     const now = dueBy === undefined ? {} : { now: Math.max(dueBy, this.file.store.now()) };
-    const [driven] = await Promise.allSettled([drive({ prepare, lost, ...now })]);
+    const [driven] = await Promise.allSettled([drive({ prepare, lost, settles: true, ...now })]);
     forget();
     await this.#turn;
     if (driven.status === 'rejected') throw driven.reason;

@@ -1,4 +1,4 @@
-import { DevsError } from '../../errors/DevsError.ts';
+import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import { EventBus } from '../../events/events.ts';
 import { type HostIdentity, localHost } from '../../state/threads/hostIdentity.ts';
 import { isOver } from '../drive/RunResult.ts';
@@ -9,7 +9,7 @@ import { HitlSessionNotFoundError } from '../gates/HumanInTheLoopManager.ts';
 import { assertOfGraph } from '../graph/graphShape.ts';
 import { type FollowedFile, followedFile, type SeenAs } from '../runs/followRun.ts';
 import type { Addressee, ClaimOptions, Notice, RunFiles } from '../runs/RunFiles.ts';
-import type { NewRun, QueueOptions, RunFileView, RunRelease, Runs } from '../runs/Runs.ts';
+import type { LeasedRun, NewRun, QueueOptions, RunFileView, RunRelease, Runs } from '../runs/Runs.ts';
 import { applySignals, expireAllLeases, LeasedApp } from './LeasedApp.ts';
 import { newRunFile } from './newRunFile.ts';
 
@@ -144,8 +144,8 @@ export class RunAccess<Graph, State, Update, Output>
     change: (file: FileApp<Graph, State, Update, Output>) => T | Promise<T>,
     { goesOn = false, takesOver = false }: ClaimOptions = {},
   ): Promise<T> {
-    if (!takesOver) await this.#lookBefore(id);
-    return this.#holding(id, async (held) => {
+    const graph = takesOver ? undefined : this.#graph;
+    return this.#holding(id, graph, async (held) => {
       await held.take();
       let changed: Promise<T> | null = null;
       const work = async (): Promise<T> => {
@@ -162,8 +162,7 @@ export class RunAccess<Graph, State, Update, Output>
     id: string,
     execute: (held: LeasedApp<Graph, State, Update, Output>) => Promise<T>,
   ): Promise<T> {
-    await this.#lookBefore(id);
-    return this.#holding(id, (held) => this.#leaving(held, () => execute(held)));
+    return this.#holding(id, this.#graph, (held) => this.#leaving(held, () => execute(held)));
   }
 
   /**
@@ -172,8 +171,7 @@ export class RunAccess<Graph, State, Update, Output>
    * @returns Bytes of its file. @throws What `deletion.assert` throws: nothing is deleted then.
    */
   async remove(id: string, deletion: Deletion<FileApp<Graph, State, Update, Output>>): Promise<number> {
-    await this.#lookBefore(id);
-    return this.#holding(id, async (opened) => {
+    return this.#holding(id, this.#graph, async (opened) => {
       const { held, file } = opened;
       if (!held.isCopy) return deletion.here(file);
       const check = async (): Promise<void> => {
@@ -188,11 +186,6 @@ export class RunAccess<Graph, State, Update, Output>
     });
   }
 
-  /** Before it is held: a run of another graph is not taken from who drives it. */
-  async #lookBefore(id: string): Promise<void> {
-    if (this.#graph !== undefined) await this.readRecord(id, () => undefined);
-  }
-
   #assertOurs(
     threadIds: readonly [string, ...string[]],
     { store }: FileApp<Graph, State, Update, Output>,
@@ -200,15 +193,31 @@ export class RunAccess<Graph, State, Update, Output>
     assertOfGraph(this.#graph, threadIds, store);
   }
 
+  /** @param graph - Of whose runs it is; `undefined` for a run of any graph. */
   async #holding<T>(
     id: string,
+    graph: string | undefined,
     work: (held: LeasedApp<Graph, State, Update, Output>) => Promise<T>,
   ): Promise<T> {
-    const held = await this.#runs.hold(id);
+    const held = await this.#hold(id, graph);
     try {
-      return await work(new LeasedApp(held, this.#plan));
+      const opened = new LeasedApp(held, this.#plan);
+      assertOfGraph(graph, [id], opened.file.store);
+      return await work(opened);
     } finally {
       await held.close();
+    }
+  }
+
+  /** A run of another graph is not taken from who drives it. Storage may have an older name of its graph than its file. */
+  async #hold(id: string, graph: string | undefined): Promise<LeasedRun> {
+    if (graph === undefined) return this.#runs.hold(id);
+    try {
+      return await this.#runs.hold(id, graph);
+    } catch (error) {
+      if (!isDevsError(error, 'THREAD_NOT_FOUND')) throw error;
+      await this.readRecord(id, () => undefined);
+      return this.#runs.hold(id);
     }
   }
 

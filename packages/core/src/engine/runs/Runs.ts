@@ -284,9 +284,10 @@ export interface Runs {
   /**
    * Takes the lease of a run.
    *
+   * @param graph - Name of the graph it is expected to belong to: storage that knows the name of its queue leaves a run of another one alone.
    * @throws DevsError `THREAD_NOT_FOUND`; `THREAD_BUSY` while a live process has it; `SCHEMA_TOO_NEW`; `STATE_IO`.
    */
-  hold(id: string): Promise<LeasedRun>;
+  hold(id: string, graph?: string): Promise<LeasedRun>;
   /**
    * Calls `hear` with the words that the holder of a run sends by its `words` from now on. They are not recorded, and some may
    * be lost. Absent where they cannot get through.
