@@ -65,7 +65,7 @@ class FileWatch {
   #watcher: FSWatcher | undefined;
   #net: NodeJS.Timeout | undefined;
   #question: NodeJS.Timeout | undefined;
-  /** Questions since the last event. */
+  /** Questions since the last event, or since somebody waits. */
   #asked = 0;
   #version: number | null = null;
   #isToTell = false;
@@ -103,8 +103,9 @@ class FileWatch {
     const all = waitedAt.get(this.#key) ?? new Set();
     waitedAt.set(this.#key, all.add(this));
     this.#net = setInterval(() => this.#byTheClock(), LOOK_EVERY_MS).unref();
-    this.#arm();
     this.#version = this.#seenVersion();
+    // As after an event. A short wait is over before the log is watched.
+    if (typeof this.#key === 'string') this.#askSoon();
   }
 
   #end(): void {
@@ -148,6 +149,10 @@ class FileWatch {
   /** One event is enough; of a log that has another name or none, it was the last. */
   #noticed(): void {
     this.#disarm();
+    this.#askSoon();
+  }
+
+  #askSoon(): void {
     this.#asked = 0;
     this.#askAfter(1);
   }

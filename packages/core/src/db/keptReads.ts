@@ -112,9 +112,18 @@ export function knownRead(db: Database, { threadId, name, tables }: KeptRows): u
 export function readKept<T>(db: Database, { threadId, name, tables, read }: KeptRead<T>): T {
   const reads = keptOf.get(db)?.get(threadId)?.reads;
   if (reads === undefined) return read();
-  const known = knownRead(db, { threadId, name, tables });
-  if (known !== undefined) return known as T;
+  const known = reads.get(name);
+  const [others, own] = [commitsOfOthers(db), writesTo(db, tables)];
+  if (known?.own === own && known.others === others) return known.value as T;
   const value = read();
-  keepRead(db, { threadId, name, tables }, value);
+  reads.set(name, { value, others, own });
   return value;
+}
+
+/** Does a write that leaves the rows that are kept true. */
+export function keepingRead<R>(db: Database, rows: KeptRows, write: () => R): R {
+  const value = knownRead(db, rows);
+  const result = write();
+  if (value !== undefined) keepRead(db, rows, value);
+  return result;
 }

@@ -4,6 +4,7 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
 import { durable } from '../../src/engine/app/durable.ts';
 import { step } from '../../src/engine/node/step.ts';
@@ -63,7 +64,11 @@ const gated = durable(
     })
     .addEdge(START, 'open')
     .addEdge('open', 'guarded')
+    // The question beside it is in the file before the run is settled.
+    .addNode('beside', () => sleep(50, {}))
     .addEdge('guarded', 'last')
+    .addEdge('guarded', 'beside')
+    .addEdge('beside', END)
     .addEdge('last', END),
   { file, gates: { guarded: ({ id }) => id } },
 );

@@ -84,7 +84,7 @@ const FROZEN: readonly (readonly [FreezePoint, string])[] = [
   ['before the output', 'the journal'],
   ['after the Action', 'the checkpointer'],
   ['before a question', 'a session'],
-  ['after a question', 'an interrupt'],
+  ['after a question', 'the output of a branch beside it'],
 ];
 
 describe('a driver that was stopped and whose lease has ended', { timeout: 120_000 }, () => {

@@ -67,7 +67,7 @@ const ALLOWED = {
   'SELECT channel, max(blob_id) FROM checkpoint_blobs': NEW_DRIVER,
   "WHERE status <> 'awaiting_approval' AND thread_id = ?": ALL_OF_RUN,
   '(suspended_at, id) > (@suspendedAt, @id)': 'those that were asked in one millisecond',
-  "interrupt_id GLOB 'carried/'": FEW,
+  "interrupt_id > 'carried/'": FEW,
   'FROM hitl_votes WHERE session_id = ?': FEW,
   'FROM signals INDEXED BY signals_unhandled': FEW,
   'FROM waits WHERE thread_id = @threadId': FEW,

@@ -58,6 +58,11 @@ afterEach(() => {
   played.isOn = false;
 });
 
+/** So long the file is asked, as after an event. Then it is watched. */
+const BEFORE_WATCHING_MS = 16;
+/** And so long now and then. */
+const ASKED_FOR_MS = 600;
+
 describe('news of a state file', () => {
   beforeEach(() => {
     // The half second never comes: what wakes is the file.
@@ -253,8 +258,9 @@ describe('whoever waits at a state file', () => {
       const stop = onNews(db, () => {
         looks += 1;
       });
+      pass(ASKED_FOR_MS);
       other.commit();
-      pass(2 * LOOK_EVERY_MS + 1);
+      pass(2 * LOOK_EVERY_MS + 1 - ASKED_FOR_MS);
       expect(looks).toBe(2);
       played.refusal = null;
       pass(LOOK_EVERY_MS);
@@ -275,6 +281,7 @@ describe('whoever waits at a state file', () => {
     const stop = onNews(db, () => {
       looks += 1;
     });
+    pass(BEFORE_WATCHING_MS);
     const [first] = played.open;
     if (what === 'error') first?.emit('error', new Error('gone'));
     else first?.emit('change', 'rename', null);
@@ -293,6 +300,8 @@ describe('whoever waits at a state file', () => {
 
   test('shares one watcher with all at the same connection, which ends with the last', ({ db }) => {
     const stops = [1, 2, 3].map(() => onNews(db, () => undefined));
+    expect(played).toMatchObject({ asked: 0 });
+    pass(BEFORE_WATCHING_MS);
     expect(played).toMatchObject({ asked: 1, open: { size: 1 } });
     stops[0]?.();
     stops[0]?.();
@@ -302,8 +311,25 @@ describe('whoever waits at a state file', () => {
     stops[2]?.();
     expect(played.open.size).toBe(0);
     expect(vi.getTimerCount()).toBe(0);
-    onNews(db, () => undefined)();
+    const again = onNews(db, () => undefined);
+    pass(BEFORE_WATCHING_MS);
+    again();
     expect(played).toMatchObject({ asked: 2, open: { size: 0 } });
+  });
+
+  test('for a few milliseconds needs no watcher, and is told all the same', ({ db, dbPath }) => {
+    const other = another(dbPath);
+    let looks = 0;
+    const stop = onNews(db, () => {
+      looks += 1;
+    });
+    other.commit();
+    pass(3);
+    expect(looks).toBe(1);
+    stop();
+    expect(played).toMatchObject({ asked: 0, open: { size: 0 } });
+    expect(vi.getTimerCount()).toBe(0);
+    other.db.close();
   });
 
   test('is told by the same process after its transaction, at any connection to the file', ({
@@ -315,6 +341,8 @@ describe('whoever waits at a state file', () => {
     const count = db.prepare<[], number>('SELECT count(*) FROM written').pluck();
     const seen: (number | undefined)[] = [];
     const stop = onNews(db, () => seen.push(count.get()));
+    pass(ASKED_FOR_MS);
+    seen.length = 0; // by the clock
     for (const connection of [other.db, db]) {
       connection.transaction(() => {
         tellNews(connection);

@@ -167,7 +167,7 @@ const HELD: readonly Held[] = [
     what: 'how a drive has ended',
     held: "SELECT 1 FROM threads WHERE status = 'waiting'",
     act: start,
-    before: 'HITL_SESSION_OPENED',
+    before: 'next node', // its question may be in the same commit
     after: ['RUN_SUSPENDED', 'returned'],
   },
   {

@@ -66,6 +66,8 @@ export function isInnerBreakpoint(id: string, value: unknown): value is InnerBre
   return typeof at === 'object' && at !== null && breakpointId(at) === id;
 }
 
+export const stopsSomewhere = ({ before, after }: Breakpoints): boolean => before.length + after.length > 0;
+
 /** The question in one sentence. */
 export function breakpointMessage({ breakpoint: { graph, when, nodes } }: Breakpoint): string {
   const where = graph.length === 0 ? '' : ` in "${graph.join('/')}"`;

@@ -167,7 +167,10 @@ async function stageInside(
   const writes = [
     await saver.stage(driven(at), staged),
     ...(await Promise.all(
-      around.map((task) => saver.stageWrites(driven(task.config), [[INTERRUPT, []]], task.taskId, '')),
+      around.map(async (task) => {
+        const staged = await saver.stageWrites(driven(task.config), [[INTERRUPT, []]], task.taskId, '');
+        return staged.write;
+      }),
     )),
   ];
   const save = (): void => {

@@ -21,8 +21,7 @@ import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { StatusUpdate } from '../../state/RunStore.ts';
 import type { EndedStatus, Thread, ThreadStatus } from '../../state/threads/threadRecords.ts';
 import type { Wait } from '../../state/threads/WaitStore.ts';
-import { isRejection, rejectedReason } from '../breakpoints/Breakpoint.ts';
-import { noteAnswers } from '../execution/driveContext.ts';
+import { isRejection, rejectedReason, stopsSomewhere } from '../breakpoints/Breakpoint.ts';
 import { faultInside, RefusedResult } from '../execution/EngineFaults.ts';
 import type { StopControl } from '../execution/StopControl.ts';
 import { asThrowable } from '../execution/thrown.ts';
@@ -31,25 +30,18 @@ import type { DrivenConfig, InvokeOptions, PendingTask } from '../graph/EngineGr
 import type { Goal } from '../graph/NodeEngine.ts';
 import { hasHappened, hasUnanswerable, openQuestions, type PendingQuestion } from '../saver/openQuestions.ts';
 import { gateOpened, type RunStreamEvent, runEnded } from '../stream/runStreamEvents.ts';
-import { awaited, openWaits, waitReason, waitSuspension } from '../waits/waits.ts';
+import { awaited, waitReason, waitSuspension } from '../waits/waits.ts';
 import { readState, streamedCall } from './compiledGraph.ts';
 import type { SignalWatch } from './draining.ts';
-import {
-  abortReason,
-  applyDeadlines,
-  breakpointKey,
-  decideByPolicy,
-  questionAtBreakpoint,
-  questionAtEnd,
-  readAnswers,
-  resumeCommand,
-} from './driverGates.ts';
+import { abortReason, breakpointKey, questionAtBreakpoint, questionAtEnd } from './driverGates.ts';
 import { ASKED_TO_STOP, OpenChildren } from './due.ts';
 import type { Engine } from './Engine.ts';
 import { onLastTurn, stageCancelledCalls } from './lastTurn.ts';
 import type { ActiveLease } from './lease.ts';
+import { type Awaiting, type Found, lookAtQuestions } from './lookAtQuestions.ts';
 import { RunGoal } from './RunGoal.ts';
 import {
+  type Driven,
   ended,
   interruptInEdge,
   isOver,
@@ -63,6 +55,7 @@ import {
 } from './RunResult.ts';
 import { recordedInput } from './runInput.ts';
 import { CANCELLED_BY_REQUEST, cancelBelow } from './signals.ts';
+import { hasMoved, type Standing, standingOf } from './standing.ts';
 
 /** Drivers that may die without progress, one after the other: then the run is given up (no crash loops). */
 const MAX_RECOVERIES = 5;
@@ -103,6 +96,13 @@ interface DueTasks {
   readonly isFirst?: boolean;
 }
 
+/** `null` to look again. */
+type Look =
+  | Exclude<Found, { readonly next: 'wait' }>
+  | { readonly next: 'wait'; readonly outcome: SessionOutcome | null };
+
+const NOTHING_KNOWN: DueTasks = { tasks: [], values: null, hasUnstarted: false };
+
 const INPUT_DUE: DueTasks = { tasks: [], values: null, hasUnstarted: false, isInput: true };
 
 /** A request came in while the run was being left; the next drive reads it. */
@@ -125,6 +125,8 @@ export class ClaimedRun {
   readonly #isFirstTurn: boolean;
   #hasWorked = false;
   #hasGivenInput = false;
+  /** The values of the graph as it stands. */
+  #stands: Pick<Driven, 'values'> | null = null;
 
   constructor({ held, recoveries, statusBefore, ...claim }: DriveClaim, engine: Engine) {
     const { control, requests, goal, now, callbacks, given } = claim;
@@ -148,25 +150,33 @@ export class ClaimedRun {
     this.#config = { ...given, configurable: { ...given.configurable, ...own }, control };
   }
 
-  async toEnd(): Promise<SessionOutcome> {
+  async toEnd(): Promise<Driven> {
     if (this.#recoveries >= MAX_RECOVERIES) {
-      return (await this.#end('dead_letter', GIVEN_UP)) ?? STOPPED_BY_REQUEST;
+      return { outcome: (await this.#end('dead_letter', GIVEN_UP)) ?? STOPPED_BY_REQUEST };
     }
     for (;;) {
       const outcome = await this.#turn();
-      if (outcome !== null) return outcome;
-      while (shouldYield()) await yieldToEventLoop(); // timers and sockets get their turn, whatever the graph does
+      if (outcome === null) continue;
+      const { status } = outcome;
+      const stands = status === 'waiting' || status === 'completed' ? this.#stands : null;
+      return { outcome, ...stands, isAnswered: this.#isAnswered(outcome) };
     }
+  }
+
+  /** The commit that settles the run may be the one that tells of its questions. */
+  #isAnswered({ status, gates }: SessionOutcome): boolean {
+    if (status !== 'waiting' || gates.length === 0 || !this.#hasWorked) return false;
+    const { wakeSeq, handledSeq } = this.#engine.store.threads.signals.wakesOf(this.#held.lease.threadId);
+    return wakeSeq > handledSeq && !this.#control.drainRequested;
   }
 
   /** One look at the run and one act; `null` to look again. */
   async #turn(): Promise<SessionOutcome | null> {
-    const { store, saver, graph } = this.#engine;
     const { threadId } = this.#held.lease;
-    const thread = store.threads.require(threadId);
+    const thread = this.#engine.store.threads.require(threadId);
     if (this.#requests.has('cancel')) return this.#cancel();
 
-    const tuple = await saver.getTuple(this.#config);
+    const tuple = await this.#latest();
     if (tuple === undefined || this.#isInputDue()) {
       if (tuple !== undefined) await onLastTurn(this.#config, tuple, this.#engine);
       const { input } = await recordedInput(threadId, this.#engine);
@@ -174,9 +184,21 @@ export class ClaimedRun {
     }
     const open = openQuestions(tuple);
     this.#markResumed([breakpointKey(tuple), ...open.map(({ interruptId }) => interruptId)]);
+    const found = this.#isAtQuestions(open, tuple) ? this.#look(thread, open, null) : null;
+    if (found !== null && found.next !== 'tasks') return this.#follow(thread, found, NOTHING_KNOWN);
+    return this.#standsAt(thread, tuple, open);
+  }
+
+  async #standsAt(
+    thread: Thread,
+    tuple: CheckpointTuple,
+    open: readonly PendingQuestion[],
+  ): Promise<SessionOutcome | null> {
+    const { saver, graph } = this.#engine;
     const state = await readState(graph, this.#config, saver).catch((error: unknown) => ({ error }));
     if ('error' in state) return this.#leftWith(state.error);
     const { tasks, values } = state;
+    this.#stands = { values };
     if (tasks.length === 0) return this.#atEnd(thread, tuple, values);
     const stop = await questionAtBreakpoint({ lease: this.#held.lease, tuple, tasks, values }, this.#engine);
     if (stop !== null && stop.decision === null) return this.#wait(thread, [stop]);
@@ -187,11 +209,18 @@ export class ClaimedRun {
     return this.#answerOrGoOn(thread, open, { tasks, values, hasUnstarted });
   }
 
+  /** Only looked at. */
+  #latest(): Promise<CheckpointTuple | undefined> {
+    const { saver } = this.#engine;
+    return saver.seen?.(this.#config) ?? saver.getTuple(this.#config);
+  }
+
   /** Found out again from the checkpoint, so it goes with the next commit. */
   #markResumed(openInterruptIds: readonly string[]): void {
     const { store } = this.#engine;
     const { lease } = this.#held;
-    if (store.sessions.decidedOf(lease.threadId) !== 'untaken') return;
+    const untaken = store.sessions.untakenOf(lease.threadId);
+    if (untaken.every((id) => openInterruptIds.includes(id))) return;
     store.withNext(lease, () => {
       store.fenceOf(lease).assertInTx();
       store.sessions.markResumed(lease.threadId, openInterruptIds);
@@ -223,25 +252,53 @@ export class ClaimedRun {
   ): Promise<SessionOutcome | null> {
     const { store } = this.#engine;
     if (open.length === 0) return this.#goOn(null, due);
+    const look = (): Look => this.#look(thread, open, due);
+    // The commit of the questions is that of the status.
+    return this.#follow(thread, this.#hasWorked ? store.runs.together(look) : look(), due);
+  }
 
-    const { lease } = this.#held;
-    const waits = openWaits(open, { lease, store, now: this.#now() });
-    const answers = readAnswers(waits.questions, lease, store);
-    if (decideByPolicy(answers.unanswered, thread.policies, store)) return null;
-    const deadlines = applyDeadlines(answers.unanswered, { lease, store, now: this.#now() });
-    if (deadlines.hasPassed) return null;
-    const ending = answers.given.find(({ endsRun }) => endsRun !== null);
-    if (ending !== undefined) return this.#end('cancelled', ending.endsRun);
-    if (waits.hasEnded || answers.given.length > 0) {
-      noteAnswers();
-      return this.#goOn(resumeCommand(answers.given), due);
+  async #follow(thread: Thread, found: Look, due: DueTasks): Promise<SessionOutcome | null> {
+    switch (found.next) {
+      case 'again':
+      case 'tasks':
+        return null;
+      case 'end':
+        return this.#end('cancelled', found.reason);
+      case 'go on':
+        return this.#goOn(found.input, due);
+      case 'children':
+        return this.#withChildren(thread, found, due);
+      case 'wait':
+        return found.outcome;
     }
-    // The driver before died while a branch beside was on its way to its own question.
-    if (!this.#hasWorked && due.hasUnstarted) return this.#goOn(null, due);
-    const children = await this.#children.drive(waits.pending);
+  }
+
+  /** Once they are answered the run goes on, whichever tasks and values it has: neither a stop nor a goal asks for them. */
+  #isAtQuestions(open: readonly PendingQuestion[], tuple: CheckpointTuple): boolean {
+    const { breakpoints, store } = this.#engine;
+    if (open.length === 0 || this.#hasWorked || stopsSomewhere(breakpoints) || !this.#goal.isEnd)
+      return false;
+    return store.sessions.findByInterrupt(this.#held.lease.threadId, breakpointKey(tuple)) === null;
+  }
+
+  /** A run that only waits is settled. @param due - `null` where it was not read. */
+  #look(thread: Thread, open: readonly PendingQuestion[], due: DueTasks | null): Look {
+    const { lease } = this.#held;
+    const hasUnstarted = this.#hasWorked ? false : (due?.hasUnstarted ?? null);
+    const looking = { thread, lease, store: this.#engine.store, now: this.#now(), hasUnstarted };
+    const found = lookAtQuestions(open, looking);
+    return found.next === 'wait' ? { next: 'wait', outcome: this.#waitFor(thread, found) } : found;
+  }
+
+  async #withChildren(thread: Thread, awaiting: Awaiting, due: DueTasks): Promise<SessionOutcome | null> {
+    const children = await this.#children.drive(awaiting.pending);
     if (children === 'anew') return this.#goOn(null, { ...due, isAnew: true });
     if (children === 'driven') return this.#control.drainRequested ? this.#stopped() : null;
-    return this.#wait(thread, answers.unanswered, [...waits.pending, ...deadlines.pending]);
+    return this.#waitFor(thread, awaiting);
+  }
+
+  #waitFor(thread: Thread, { gates, pending, deadlines }: Awaiting): SessionOutcome | null {
+    return this.#wait(thread, gates, [...pending, ...deadlines]);
   }
 
   #wait(thread: Thread, gates: readonly HitlSession[], waits: readonly Wait[] = []): SessionOutcome | null {
@@ -268,6 +325,8 @@ export class ClaimedRun {
 
   /** Another goal counts once the visits in hand are finished: their recorded steps belong to the one before. */
   async #goOn(input: unknown, due: DueTasks): Promise<SessionOutcome | null> {
+    // Timers and sockets get their turn before the graph goes on, and not between a question and its status.
+    while (this.#hasWorked && shouldYield()) await yieldToEventLoop();
     const { steps } = this.#engine.store;
     const { threadId } = this.#held.lease;
     const { tasks, values } = due;
@@ -291,15 +350,15 @@ export class ClaimedRun {
     goalAfter: '*' | string[],
     { isAnew = false, isInput = false, isFirst = false }: DueTasks,
   ): Promise<SessionOutcome | null> {
-    const { threadId } = this.#held.lease;
     const { graph, store, streams, breakpoints } = this.#engine;
     if (this.#control.drainRequested) return this.#stopped();
+    this.#stands = null;
     const { lease } = this.#held;
     // On disk with the first Thought, before a node works.
     if (!this.#hasWorked) store.withNext(lease, () => store.threads.markWorked(lease));
     this.#hasWorked = true;
     const interruptAfter = goalAfter === '*' ? goalAfter : [...goalAfter, ...breakpoints.after];
-    const before = isFirst ? null : store.footprint.of(threadId);
+    const before = isFirst ? null : standingOf(lease, this.#engine);
     const streamed = streamedCall(graph, this.#config, { lease: this.#held.lease, streams });
     try {
       await withOwnSignal(this.#control.aborted, (signal) =>
@@ -341,19 +400,13 @@ export class ClaimedRun {
    *
    * @param before - Where it stood; `null` before its first checkpoint.
    */
-  async #endIfStuck(before: string | null): Promise<SessionOutcome | null> {
-    const { saver, store } = this.#engine;
+  async #endIfStuck(before: Standing | null): Promise<SessionOutcome | null> {
     const { lease } = this.#held;
     const { threadId } = lease;
-    const tuple = await saver.getTuple(this.#config);
+    const tuple = await this.#latest();
     const isInEdge = tuple !== undefined && hasUnanswerable(tuple);
-    const hasMoved = (): boolean => {
-      if (before === null) return tuple !== undefined;
-      if (store.footprint.of(threadId) !== before) return true;
-      store.commitLate(); // a Thought alone is no move
-      return store.footprint.of(threadId) !== before;
-    };
-    if (!isInEdge && hasMoved()) return null;
+    const isMoved = before === null ? tuple !== undefined : hasMoved(before, lease, this.#engine);
+    if (!isInEdge && isMoved) return null;
     if (this.#control.drainRequested) return this.#stopped();
     return this.#fail(isInEdge ? interruptInEdge(threadId) : noProgress(threadId));
   }

@@ -24,6 +24,11 @@ export class RunGoal {
     return this.#current() === null && !this.isNew ? [] : this.#engine.goals.nodes;
   }
 
+  /** Whether it executes to its end. */
+  get isEnd(): boolean {
+    return this.#wanted === undefined && this.#current() === null;
+  }
+
   /** True while the goal of this drive is not the recorded one. */
   get isNew(): boolean {
     const wanted = this.#wanted;

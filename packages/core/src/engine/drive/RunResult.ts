@@ -150,6 +150,15 @@ export interface RunDetails<Output = unknown, AppGate = Gate> extends RunInfo {
 /** What came of one drive, with the sessions of its open gates. */
 export type SessionOutcome = RunOutcome<HitlSession>;
 
+/** The outcome of one drive, and the values of its graph then. */
+export interface Driven {
+  readonly outcome: SessionOutcome;
+  /** Absent where its driver has not read them at the end. */
+  readonly values?: unknown;
+  /** Whoever heard of its questions has answered at once. The run was left by then. */
+  readonly isAnswered?: boolean;
+}
+
 export const stopped = (status: 'paused' | 'created' | 'running', reason: string): SessionOutcome => ({
   ...{ status, reason },
   gates: [],

@@ -25,7 +25,7 @@ import {
   takeRoom,
 } from './lease.ts';
 import type { OwnRuns } from './ownRuns.ts';
-import { ended, isOver, reasonOf, type SessionOutcome, stopped } from './RunResult.ts';
+import { type Driven, ended, isOver, reasonOf, type SessionOutcome, stopped } from './RunResult.ts';
 import { recordedOptions } from './runInput.ts';
 
 /** How a run is executed. */
@@ -87,10 +87,10 @@ export async function drive(
   threadId: string,
   engine: Engine,
   { settles = false, ...options }: DriveOptions = {},
-): Promise<SessionOutcome> {
+): Promise<Driven> {
   return outsideGraphs(async () => {
     const driven = await driveAlone(threadId, engine, options);
-    return settles && hasEnded(driven.status) ? driven : afterBarrier(engine.store.outlet, driven);
+    return settles && hasEnded(driven.outcome.status) ? driven : afterBarrier(engine.store.outlet, driven);
   });
 }
 
@@ -98,20 +98,20 @@ async function driveAlone(
   threadId: string,
   engine: Engine,
   { isDue, ...options }: DriveOptions,
-): Promise<SessionOutcome> {
+): Promise<Driven> {
   const thread = engine.store.threads.require(threadId);
-  if (isOver(thread.status)) return ended(thread.status, thread.reason);
-  if (awaitsInput(thread)) return stopped('paused', AWAITS_INPUT);
+  if (isOver(thread.status)) return { outcome: ended(thread.status, thread.reason) };
+  if (awaitsInput(thread)) return { outcome: stopped('paused', AWAITS_INPUT) };
   const signals = [options.drain, options.signal, options.abort, options.above?.drained];
   const leave = await takeRoom(threadId, engine.store, { waits: isDue === undefined, signals });
-  if (leave === null) return asItIs(threadId, engine.store);
+  if (leave === null) return { outcome: asItIs(threadId, engine.store) };
   return endingWith(leave, async () => {
     while (shouldYield()) await yieldToEventLoop(); // many may be taken up in one turn
     const { status, reason } = engine.store.threads.require(threadId);
-    if (isOver(status)) return ended(status, reason);
+    if (isOver(status)) return { outcome: ended(status, reason) };
     const held = await claimAndBegin(threadId, engine.store, { isDue, ...options });
     return releasing(held, async () => {
-      if (!held.isDue) return asItIs(threadId, engine.store);
+      if (!held.isDue) return { outcome: asItIs(threadId, engine.store) };
       const heard = engine.streams.voices(threadId, options.callbacks, isDue !== undefined);
       return driveHeld(held, engine, options, heard.callbacks).finally(heard.end);
     });
@@ -123,7 +123,7 @@ async function driveHeld(
   engine: Engine,
   { goal, prepare, callbacks, now, durability = engine.durability, ...stops }: Omit<DriveOptions, 'isDue'>,
   heard: Callbacks | undefined,
-): Promise<SessionOutcome> {
+): Promise<Driven> {
   const { threadId } = held.lease;
   const control = new StopControl();
   const requests = new SignalWatch(engine.store, held.lease, control);
@@ -146,10 +146,10 @@ async function driveHeld(
       engine,
     );
     const law = lawOf(engine.store.threads.require(threadId));
-    const toEnd = (): Promise<SessionOutcome> => underLaw(law, () => claimed.toEnd());
-    const outcome = await withDriveContext(engine.store.fenceOf(held.lease), toEnd);
+    const toEnd = (): Promise<Driven> => underLaw(law, () => claimed.toEnd());
+    const driven = await withDriveContext(engine.store.fenceOf(held.lease), toEnd);
     engine.saver.left?.(held.lease);
-    return outcome;
+    return driven;
   } catch (error) {
     tellIfLost(error, held, engine);
     await noteFault(error, held, engine);

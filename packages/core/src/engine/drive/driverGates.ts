@@ -19,6 +19,7 @@ import {
   isInnerBreakpoint,
   isRejection,
   rejectedReason,
+  stopsSomewhere,
 } from '../breakpoints/Breakpoint.ts';
 import { guardsOf } from '../execution/nodeExecution.ts';
 import { commentsOf } from '../gates/answerForms.ts';
@@ -109,7 +110,7 @@ export async function questionAtBreakpoint(
   const { store, saver, breakpoints } = engine;
   const known = store.sessions.findByInterrupt(lease.threadId, breakpointKey(tuple));
   if (known !== null) return known;
-  if (hasBegun(run, store)) return null;
+  if (!stopsSomewhere(breakpoints) || hasBegun(run, store)) return null;
   const parent = tuple.parentConfig && (await saver.getTuple(tuple.parentConfig));
   const question = breakpointQuestion({ ...run, threadId: lease.threadId, parent }, breakpoints);
   return question === null ? null : openGateSession(question, lease, store.runs);

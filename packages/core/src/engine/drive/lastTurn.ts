@@ -60,7 +60,7 @@ export async function stageCancelledCalls(
     answers.map(({ tuple, writes }) => {
       const { configurable } = tuple.config;
       const on = { configurable: { ...configurable, lease_thread_id: threadId, lease_epoch: epoch } };
-      return saver.stageWrites(on, writesWithoutTask(tuple, writes), NO_TASK, '');
+      return saver.stageWrites(on, writesWithoutTask(tuple, writes), NO_TASK, '').then(({ write }) => write);
     }),
   );
   return () => {

@@ -31,6 +31,7 @@ import type { NewRunLabels } from '../drive/givenLabels.ts';
 import { holdRun, nullIfBusy } from '../drive/lease.ts';
 import { OwnRuns } from '../drive/ownRuns.ts';
 import {
+  type Driven,
   isOver,
   type RunResult,
   type SessionOutcome,
@@ -258,22 +259,26 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
   async #driveAndRead(id: string, options: DriveOptions): Promise<RunResult<Output>> {
     const { store } = this;
     assertIsRun(id, store);
-    const outcome = await this.#takeAndDrive(id, options);
+    const { outcome, ...driven } = await this.#takeAndDrive(id, options);
     const gates = outcome.gates.map((session) => gateWithDeadlines(session, store));
     // The end of a turn may have begun the next.
     const isNext = hasEnded(outcome.status) && store.threads.require(id).status === 'created';
     const turn = (isNext ? store.inputs.before(id) : store.inputs.latest(id))?.key ?? null;
-    const values = await this.values(id).catch((error: unknown) => {
-      // What its channels throw is what the run has failed with.
-      if (outcome.status === 'failed') return null;
-      throw error;
-    });
+    const values = 'values' in driven ? driven.values : await this.#valuesAfter(id, outcome);
     const output = outputOf<Output>(this.graph, values);
     return { ...outcome, gates, values: output, ...(turn !== null && { turn }) };
   }
 
+  #valuesAfter(id: string, { status }: SessionOutcome): Promise<State | null> {
+    return this.values(id).catch((error: unknown) => {
+      // What its channels throw is what the run has failed with.
+      if (status === 'failed') return null;
+      throw error;
+    });
+  }
+
   /** A run that the graph refuses is not claimed. One that it takes is moved before its nodes execute. */
-  async #takeAndDrive(id: string, options: DriveOptions): Promise<SessionOutcome> {
+  async #takeAndDrive(id: string, options: DriveOptions): Promise<Driven> {
     const { engine, store } = this;
     const thread = store.threads.require(id);
     if (!isOver(thread.status)) await outsideGraphs(() => planTake(thread, engine));
@@ -286,7 +291,14 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
       const isDone = own === undefined || isOwn?.() === true;
       return isDone && isSameGraph(store.threads.require(id), engine.shape);
     };
-    return drive(id, engine, { ...options, prepare, isPrepared });
+    const { isDue: _, ...how } = { ...options, prepare, isPrepared };
+    let driven = await drive(id, engine, { ...options, prepare, isPrepared });
+    while (driven.isAnswered === true) {
+      const next = await nullIfBusy(() => drive(id, engine, how));
+      if (next === null) break;
+      driven = next;
+    }
+    return driven;
   }
 
   /**

@@ -220,7 +220,7 @@ export class HumanInTheLoopManager<State = unknown> {
       const counted = this.#votes.count(session, vote, lawOf(thread));
       const { decision: answered, isNew } = counted;
       const about = { id: sessionId, artifactHash: wholeHash, principal: by, via, hidden, at };
-      if (answered !== null) this.#recordDecision({ ...about, decision: answered });
+      const decided = answered === null ? null : this.#recordDecision({ ...about, decision: answered });
       if (isNew && count + redacted > 0)
         emit(
           'SECRET_REDACTED',
@@ -228,7 +228,7 @@ export class HumanInTheLoopManager<State = unknown> {
           sessionScope(session),
         );
       // Of a vote, too: whoever passes it on says what its voter knew.
-      return { ...sessions.require(sessionId), ...(hidden !== undefined && { hidden }) };
+      return { ...(decided ?? sessions.require(sessionId)), ...(hidden !== undefined && { hidden }) };
     });
   }
 
@@ -251,7 +251,7 @@ export class HumanInTheLoopManager<State = unknown> {
     return hidden === undefined ? hiddenFrom(session, deciding, this.#file.log) : (hidden ?? undefined);
   }
 
-  #recordDecision(given: RecordedDecision & { readonly decision: object }): void {
+  #recordDecision(given: RecordedDecision & { readonly decision: object }): HitlSession {
     const { sessions, threads, decisions, outbox } = this.#file;
     const { id: sessionId, decision: answer, principal, via, hidden } = given;
     const decided = sessions.decide(given);
@@ -277,6 +277,7 @@ export class HumanInTheLoopManager<State = unknown> {
       ...summarizeDecision(answer),
     };
     outbox.record('HITL_SESSION_DECIDED', payload, sessionScope(session));
+    return session;
   }
 
   #archiveFailureGate(

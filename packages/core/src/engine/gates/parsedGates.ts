@@ -186,10 +186,12 @@ export function validated<Value>(schema: AnswerSchema<Value>, value: unknown): V
  * @throws DevsError `INVALID_ANSWER` naming the place.
  */
 function assertFitsDeclared(
-  session: HitlSession | null,
+  sessionId: string,
   answer: Readonly<Record<string, unknown>>,
-  gates: NamedGates = new Map(),
+  { store, gates = new Map() }: Pick<DecidableGates, 'store' | 'gates'>,
 ): void {
+  if (gates.size === 0) return;
+  const session = store.sessions.find(sessionId);
   if (session?.status !== 'awaiting_approval' || !('value' in answer)) return;
   const { gate, value } = answerPolicyOf(session);
   const typed = value === true && gate !== undefined ? gates.get(gate)?.answer : undefined;
@@ -215,6 +217,6 @@ export function decideGate(
   { by, via, withHidden, ...answer }: SentAnswer,
   { store, gates }: DecidableGates,
 ): HitlSession {
-  assertFitsDeclared(store.sessions.find(sessionId), answer, gates);
+  assertFitsDeclared(sessionId, answer, { store, gates });
   return store.manager.decide(sessionId, { artifactHash, answer, by, via, withHidden });
 }

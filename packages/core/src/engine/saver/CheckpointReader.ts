@@ -167,7 +167,8 @@ export class CheckpointReader {
   }
 }
 
-function inOrder(writes: readonly WriteRecord[]): readonly WriteRecord[] {
+/** As LangGraph reads them. */
+export function inOrder(writes: readonly WriteRecord[]): readonly WriteRecord[] {
   const keyed = writes.map((write) => ({
     write,
     key: writesSortKey(write.taskPath, write.taskId, write.idx),

@@ -33,7 +33,7 @@ import {
   requiredNamespace,
 } from './checkpointConfig.ts';
 import { DriverMemory } from './DriverMemory.ts';
-import { SqliteSaver, type SqliteSaverOptions, type WriteTogether } from './SqliteSaver.ts';
+import { SqliteSaver, type SqliteSaverOptions, type StagedRows } from './SqliteSaver.ts';
 import { versionsOfValues } from './storedCheckpoint.ts';
 
 /** Knows the driver of a run, and the answers. */
@@ -116,17 +116,15 @@ export class DrivenSaver extends SqliteSaver {
     const seen = { ...checkpoint, channel_versions: withoutUnseenVersions(checkpoint.channel_versions) };
     const versions = withoutUnseenVersions(newVersions);
     const streamed = this.#stream(config)?.checkpoint(streamScope(config), seen, metadata, versions);
-    const staged = this.stageCheckpoint(config, seen, metadata, versions);
-    const written = inTurn(staged.then(({ write }) => write));
+    const staged = this.stageCheckpoint(config, seen, metadata, versions).then(inTurn);
     const lease = LATE_SOURCES.has(metadata.source) ? leaseOfOwnGraph(config) : null;
     const memory = this.#memoryOf(config);
     if (lease === null) {
       memory?.forget();
-      await this.#commit(streamed, written);
+      await this.#commit(streamed, staged);
     } else {
       memory?.putting(checkpoint.id, metadata);
-      await this.#withNext(lease, streamed, written);
-      memory?.put(await staged);
+      await this.#withNext(lease, streamed, staged, (rows) => memory?.put(rows));
       if (this.#store.writesLate(lease)) await this.#shown(config);
     }
     return configOf({ ...requiredNamespace(config), checkpointId: checkpoint.id });
@@ -147,10 +145,15 @@ export class DrivenSaver extends SqliteSaver {
     const staged = this.stageWrites(config, writes, taskId, taskPath);
     const memory = this.#memoryOf(config);
     const isOfInput = memory?.isInput(checkpointId) === true;
-    memory?.forget();
+    memory?.writing();
     const lease = isOfInput || this.#isLate(config, writes) ? leaseOfOwnGraph(config) : null;
-    if (lease === null) await this.#commit(streamed, staged);
-    else await this.#withNext(lease, streamed, staged);
+    if (lease === null) {
+      memory?.forget();
+      await this.#commit(streamed, staged);
+      memory?.forget(); // a read meanwhile may not have it
+    } else {
+      await this.#withNext(lease, streamed, staged, ({ records }) => memory?.wrote(checkpointId, records));
+    }
     // Only now: a turn of the event loop commits what is late, and an Action without its writes is a node that runs again.
     while (shouldYield()) await yieldToEventLoop();
   }
@@ -161,6 +164,22 @@ export class DrivenSaver extends SqliteSaver {
     if (lease === null) return false;
     if (writes.every(([channel]) => FOUND_AGAIN.has(channel))) return true;
     return this.#store.writesLate(lease) && writes.every(([channel]) => !PROMPT_CHANNELS.has(channel));
+  }
+
+  /**
+   * The latest checkpoint of a run's own graph, for its driver, which looks at it and must not change it: LangGraph is given one of its
+   * own by {@link getTuple}.
+   */
+  async seen(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    const snapshot = this.#latestOf(config);
+    if (snapshot === null) return undefined;
+    const load = (rows: CheckpointSnapshot): Promise<CheckpointTuple | undefined> => this.tupleOf(rows);
+    return await (this.#memoryOf(config)?.tupleOf(snapshot, load) ?? load(snapshot));
+  }
+
+  /** Another number once the driver of a run has written something new on top of its own graph's checkpoints. */
+  moves(lease: FencedLease): number {
+    return this.#memories.get(lease)?.moves ?? 0;
   }
 
   /** A driver has settled its run: the latest checkpoint that it knows is kept as rows that were read. */
@@ -194,18 +213,20 @@ export class DrivenSaver extends SqliteSaver {
   }
 
   /** What the tasks of a super-step wrote is committed: who finds that without the checkpoint it leads to applies it again. */
-  async #withNext(
+  async #withNext<Staged extends Writable>(
     lease: FencedLease,
     streamed: Alongside | undefined,
-    staged: Promise<WriteTogether>,
+    staged: Promise<Staged>,
+    queued: (staged: Staged) => void,
   ): Promise<void> {
     try {
-      const write = await staged;
+      const ready = await staged;
       await streamed?.ready();
       await whenFree(this.#db, () => commitFailed(this.#db));
       const beside = streamed?.taken();
       const committed = (): void => streamed?.committed();
-      withNextCommit(this.#db, { lease, write: () => write(beside), committed });
+      withNextCommit(this.#db, { lease, write: () => ready.write(beside), committed });
+      queued(ready);
     } finally {
       streamed?.over();
     }
@@ -218,20 +239,20 @@ export class DrivenSaver extends SqliteSaver {
     await yieldToEventLoop();
   }
 
-  async #commit(streamed: Alongside | undefined, staged: Promise<WriteTogether>): Promise<void> {
+  async #commit(streamed: Alongside | undefined, staged: Promise<Writable>): Promise<void> {
     await this.#committed(streamed, staged);
     const isBehind = this.#store.runs.keepsUp();
     if (isBehind !== null) await isBehind;
   }
 
-  async #committed(streamed: Alongside | undefined, staged: Promise<WriteTogether>): Promise<void> {
+  async #committed(streamed: Alongside | undefined, staged: Promise<Writable>): Promise<void> {
     if (streamed === undefined) {
-      const write = await staged;
+      const { write } = await staged;
       await whenFree(this.#db, () => immediateTransaction(this.#db, write));
       return;
     }
     try {
-      const write = await staged;
+      const { write } = await staged;
       await streamed.ready();
       await whenFree(this.#db, () => immediateTransaction(this.#db, () => write(streamed.inTx)));
       streamed.committed();
@@ -281,11 +302,12 @@ const FOUND_AGAIN: ReadonlySet<string> = new Set([INTERRUPT, RESUME]);
 const PROMPT_CHANNELS: ReadonlySet<string> = new Set([ERROR, INTERRUPT, RESUME]);
 
 /** A checkpoint, after the turn of the event loop: after what is late is committed, it waits for the next commit. */
-async function inTurn(staged: Promise<WriteTogether>): Promise<WriteTogether> {
-  const write = await staged;
+async function inTurn(rows: StagedRows): Promise<StagedRows> {
   while (shouldYield()) await yieldToEventLoop();
-  return write;
+  return rows;
 }
+
+type Writable = Pick<StagedRows, 'write'>;
 
 const isLeaseObject = (lease: unknown): lease is object => typeof lease === 'object' && lease !== null;
 

@@ -1,8 +1,9 @@
-import type { CheckpointMetadata } from '@langchain/langgraph-checkpoint';
+import type { CheckpointMetadata, CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
 import { commitsOfOthers } from '../../db/keptReads.ts';
-import type { ChannelRecord } from '../../state/checkpoints/checkpointRecords.ts';
-import type { CheckpointSnapshot } from './CheckpointReader.ts';
+import { equalBytes } from '../../state/blobs/BlobStore.ts';
+import type { ChannelRecord, WriteRecord } from '../../state/checkpoints/checkpointRecords.ts';
+import { type CheckpointSnapshot, inOrder } from './CheckpointReader.ts';
 import type { StagedRows } from './SqliteSaver.ts';
 
 /** Bytes of a checkpoint with its values; a larger one is read from the file. */
@@ -26,6 +27,8 @@ export class DriverMemory {
   #latest: Latest | null = null;
   /** The checkpoint that was put last, unless tasks have run on it. */
   #putLast: { readonly id: string; readonly source: CheckpointMetadata['source'] } | null = null;
+  #moves = 0;
+  #shared: SharedTuple | null = null;
 
   constructor(db: Database) {
     this.#db = db;
@@ -35,6 +38,17 @@ export class DriverMemory {
   latest(): CheckpointSnapshot | null | undefined {
     const latest = this.#latest;
     return latest !== null && latest.others === commitsOfOthers(this.#db) ? latest.snapshot : undefined;
+  }
+
+  /** Grows with each checkpoint, and with each write of a task that was not there. */
+  get moves(): number {
+    return this.#moves;
+  }
+
+  /** One for all who only look at it. */
+  tupleOf(snapshot: CheckpointSnapshot, load: (snapshot: CheckpointSnapshot) => Tuple): Tuple {
+    if (this.#shared?.of !== snapshot) this.#shared = { of: snapshot, tuple: load(snapshot) };
+    return this.#shared.tuple;
   }
 
   /** Whether it holds the input of a turn, and its tasks have not run. */
@@ -63,9 +77,34 @@ export class DriverMemory {
       const known = this.#channels.get(channel);
       return known?.version === version ? [known] : [];
     });
+    this.#moves += 1;
     const isLatest = this.#putLast?.id === stored.checkpointId;
     if (isLatest && channels.length === apart.length)
       this.#keep({ stored, writes: [], parentWrites: [], channels });
+  }
+
+  /** Tasks begin to write on top of the latest one. */
+  writing(): void {
+    this.#putLast = null;
+  }
+
+  /** They have, and it may be committed later. */
+  wrote(checkpointId: string, records: readonly WriteRecord[]): void {
+    const latest = this.#latest;
+    const snapshot = latest?.snapshot;
+    if (latest == null || snapshot?.stored.checkpointId !== checkpointId) {
+      this.#latest = null;
+      return;
+    }
+    const writes = new Map(snapshot.writes.map((write) => [placeOf(write), write]));
+    for (const record of records) {
+      const known = writes.get(placeOf(record));
+      if (known !== undefined && (record.idx >= 0 || isSameWrite(known, record))) continue;
+      writes.set(placeOf(record), record);
+      this.#moves += 1;
+    }
+    const known = { ...snapshot, writes: inOrder([...writes.values()]) };
+    this.#latest = bytesOf(known) <= KEPT_BYTES ? { snapshot: known, others: latest.others } : null;
   }
 
   /** Something is written that is not known here. */
@@ -80,6 +119,22 @@ export class DriverMemory {
     if (!isKept) this.#channels.clear();
   }
 }
+
+type Tuple = Promise<CheckpointTuple | undefined>;
+
+interface SharedTuple {
+  readonly of: CheckpointSnapshot;
+  readonly tuple: Tuple;
+}
+
+/** A task has one write at each index. */
+const placeOf = ({ taskId, idx }: WriteRecord): string => `${idx} ${taskId}`;
+
+const isSameWrite = (one: WriteRecord, other: WriteRecord): boolean =>
+  one.channel === other.channel &&
+  one.taskPath === other.taskPath &&
+  one.value.type === other.value.type &&
+  equalBytes(one.value.bytes, other.value.bytes);
 
 function bytesOf({ stored, channels, writes }: CheckpointSnapshot): number {
   if (typeof channels === 'function') return Number.POSITIVE_INFINITY;

@@ -24,6 +24,7 @@ import {
   type CheckpointRecord,
   channelsApart,
   type TypedBytes,
+  type WriteRecord,
 } from '../../state/checkpoints/checkpointRecords.ts';
 import { GraphCheckpointStore } from '../../state/checkpoints/GraphCheckpointStore.ts';
 import {
@@ -97,6 +98,12 @@ export interface StagedRows {
   readonly apart: readonly ChannelKey[];
   /** Those of {@link apart} that are new, with their values. */
   readonly channels: readonly ChannelRecord[];
+}
+
+/** The writes of a task on top of a checkpoint, about to be stored. */
+export interface StagedWrites {
+  readonly write: WriteTogether;
+  readonly records: readonly WriteRecord[];
 }
 
 /** Writes what is ready, and something beside it, in the caller's transaction: one that is rolled back where this throws. */
@@ -241,7 +248,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     taskId: string,
     taskPath = '',
   ): Promise<void> {
-    const write = await this.stageWrites(config, writes, taskId, taskPath);
+    const { write } = await this.stageWrites(config, writes, taskId, taskPath);
     await whenFree(this.#db, () => immediateTransaction(this.#db, write));
   }
 
@@ -257,7 +264,9 @@ export class SqliteSaver extends BaseCheckpointSaver {
     const on = { configurable: { ...config.configurable, checkpoint_id: checkpoint.id } };
     const staged = await Promise.all([
       this.stageCheckpoint(config, checkpoint, metadata, newVersions).then(({ write }) => write),
-      ...writes.map(({ taskId, taskPath, values }) => this.stageWrites(on, values, taskId, taskPath)),
+      ...writes.map(({ taskId, taskPath, values }) =>
+        this.stageWrites(on, values, taskId, taskPath).then(({ write }) => write),
+      ),
     ]);
     return () => {
       for (const write of staged) write();
@@ -356,13 +365,13 @@ export class SqliteSaver extends BaseCheckpointSaver {
     return { write: this.#fenced(config, save), stored, apart, channels };
   }
 
-  /** As {@link putWrites}, but the returned function stores them, in the caller's transaction. */
+  /** The rows of {@link putWrites}. */
   async stageWrites(
     config: RunnableConfig,
     writes: readonly PendingWrite[],
     taskId: string,
     taskPath: string,
-  ): Promise<WriteTogether> {
+  ): Promise<StagedWrites> {
     const checkpointId = requiredId(config, 'checkpoint_id');
     const key = { ...requiredNamespace(config), checkpointId };
     const places = writes.map(([channel], position) => {
@@ -375,7 +384,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     );
     const values = await this.#refused.watch(key, taskId, dumped);
     const records = values.map((value, at) => ({ ...(places[at] as (typeof places)[number]), value }));
-    return this.#fenced(config, () => this.#store.saveWrites(key, records));
+    return { write: this.#fenced(config, () => this.#store.saveWrites(key, records)), records };
   }
 
   /** Bytes of a checkpoint's values by channel, those that are about to be stored among them. */

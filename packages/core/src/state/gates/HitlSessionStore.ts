@@ -338,21 +338,23 @@ export class HitlSessionStore {
     return prepare<[object], { readonly count: number }>(this.#db, sum).get({ threadId })?.count ?? 0;
   }
 
-  /** Whether a run has answers, and one that still waits for its node. */
-  decidedOf(threadId: string): 'none' | 'taken' | 'untaken' {
-    const read = (): 'none' | 'taken' | 'untaken' => {
-      const untaken = prepare<[string], number | null>(this.#db, sql.SELECT_WHETHER_DECIDED)
-        .pluck()
-        .get(threadId);
-      if (typeof untaken !== 'number') return 'none';
-      return untaken === 1 ? 'untaken' : 'taken';
-    };
+  /** The interrupts of a run that are answered and still wait for their nodes. */
+  untakenOf(threadId: string): readonly string[] {
+    const select = prepare<[string], string>(this.#db, sql.SELECT_UNTAKEN).pluck();
+    const read = (): readonly string[] => select.all(threadId);
+    return readKept(this.#db, { threadId, name: 'untaken', tables: ['hitl_sessions'], read });
+  }
+
+  /** Whether a run has answers. */
+  #hasAnswers(threadId: string): boolean {
+    const select = prepare<[string], number>(this.#db, sql.SELECT_WHETHER_DECIDED).pluck();
+    const read = (): boolean => select.get(threadId) === 1;
     return readKept(this.#db, { threadId, name: 'decided', tables: ['hitl_sessions'], read });
   }
 
   /** Whether a human has decided something that was asked in the super-step after a checkpoint. */
   hasHumanDecisionAt(threadId: string, checkpointId: string): boolean {
-    if (this.decidedOf(threadId) === 'none') return false;
+    if (!this.#hasAnswers(threadId)) return false;
     return prepare<[string, string]>(this.#db, sql.SELECT_HUMAN_AT).get(threadId, checkpointId) !== undefined;
   }
 

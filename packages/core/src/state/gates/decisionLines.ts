@@ -2,6 +2,7 @@ import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../../db/prepare.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { canonicalJson, sha256Hex } from '../../values/canonicalJson.ts';
+import { RecentMap } from '../../values/RecentMap.ts';
 import type { AnsweredSession, HiddenRecord } from './hitlSession.ts';
 
 /** What a line of the decision log says; plain JSON. */
@@ -128,6 +129,8 @@ export function isSaidBy(bodyJson: string, session: AnsweredSession): boolean {
  */
 export class LoggedAnswers {
   readonly #select: Statement<[string], LineOfSession>;
+  /** By session, its words and the line that says them. */
+  readonly #said = new RecentMap<string, string>(REMEMBERED);
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database) {
@@ -141,9 +144,16 @@ export class LoggedAnswers {
     if (line === undefined) throw notLogged(session, 'has a decision that was never logged');
     if (!isOfChain(line)) throw notLogged(session, 'has an entry in the decision log outside its chain');
     if (session.status === 'awaiting_approval') throw notLogged(session, 'was decided but is open again');
+    // The same words of the same line need not be put in their canonical form again.
+    const said = `${line.bodyJson}\n${JSON.stringify(inlineBody(session))}`;
+    if (this.#said.get(session.id) === said) return;
     if (!isSaidBy(line.bodyJson, session)) throw notLogged(session, 'does not match the decision log');
+    this.#said.set(session.id, said);
   }
 }
+
+/** Answers that a process reads again soon. */
+const REMEMBERED = 64;
 
 /** A free-standing session is closed without an answer. */
 const isAnswered = ({ decision, status, threadId }: AnsweredSession): boolean =>

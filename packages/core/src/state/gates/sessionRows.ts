@@ -19,6 +19,10 @@ const UNSEALED = "row_sha256 = x''";
 
 export const SEAL = `UPDATE hitl_sessions SET row_sha256 = ${sealOf(SESSION_SEAL)} WHERE ${UNSEALED}`;
 
+/** Handed to a visit, as {@link CARRY} does. A range, for the index ('0' is the next character). */
+const IS_CARRIED =
+  "interrupt_id > 'carried/' || @visitId || '/' AND interrupt_id < 'carried/' || @visitId || '0'";
+
 export const OLDEST_FIRST = 'ORDER BY suspended_at ASC, rowid ASC';
 
 export const INSERT = `
@@ -39,7 +43,7 @@ export const SUPERSEDE_OLDER = `
   UPDATE hitl_sessions SET status = 'superseded', ${UNSEALED}
   WHERE thread_id = @threadId AND status = 'awaiting_approval'
     AND ((question_key = @questionKey AND interrupt_id <> @interruptId)
-      OR interrupt_id GLOB 'carried/' || @visitId || '/*') AND ${SOUND}`;
+      OR (${IS_CARRIED})) AND ${SOUND}`;
 
 // An answer counts for what was shown, and the same question shows something else now.
 export const VOID_OLDER = `
@@ -68,7 +72,7 @@ export const ADOPT = `
                            checkpoint_id = @checkpointId, question_json = @questionJson, ${UNSEALED}
   WHERE id = (
     SELECT id FROM hitl_sessions
-    WHERE thread_id = @threadId AND interrupt_id GLOB 'carried/' || @visitId || '/*'
+    WHERE thread_id = @threadId AND ${IS_CARRIED}
       AND (kind = @kind OR (kind = 'node_gate' AND @kind = 'interrupt'))
       AND artifact_hash = @artifactHash AND status NOT IN ('superseded', 'cancelled')
     ${OLDEST_FIRST} LIMIT 1) AND ${SOUND}`;
@@ -88,9 +92,12 @@ export const MARK_RESUMED = `
   WHERE thread_id = @threadId AND status = 'decided'
     AND interrupt_id NOT IN (SELECT value FROM json_each(@openInterruptIds)) AND ${SOUND}`;
 
-/** Of a run: NULL without an answer, else whether one of them was not taken up. */
+/** The interrupts of answers that were not taken up. */
+export const SELECT_UNTAKEN = `
+  SELECT interrupt_id FROM hitl_sessions WHERE thread_id = ? AND status = 'decided' AND interrupt_id IS NOT NULL`;
+
 export const SELECT_WHETHER_DECIDED = `
-  SELECT max(status = 'decided') FROM hitl_sessions WHERE thread_id = ? AND decided_at IS NOT NULL`;
+  SELECT EXISTS (SELECT 1 FROM hitl_sessions WHERE thread_id = ? AND decided_at IS NOT NULL)`;
 
 /** Of interrupts that are asked anew, by their ids: those may be the same again. */
 export const WITHDRAW = `
@@ -194,7 +201,7 @@ export const SELECT_NAMED = `
 export const SELECT_ASKED = `
   SELECT ${COLUMNS}, ${SOUND} AS sound FROM hitl_sessions
   WHERE thread_id = @threadId AND status NOT IN ('superseded', 'cancelled')
-    AND (question_key = @questionKey OR (kind = @kind AND interrupt_id GLOB 'carried/' || @visitId || '/*'))
+    AND (question_key = @questionKey OR (kind = @kind AND ${IS_CARRIED}))
   ORDER BY suspended_at DESC, rowid DESC LIMIT 1`;
 
 /** A row; `sound` is there where it was compared with its SHA-256. */

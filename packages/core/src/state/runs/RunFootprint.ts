@@ -66,8 +66,16 @@ export class RunFootprint {
 
   /** Equal as long as nothing has happened. */
   of(threadId: string): string {
+    return sha256Hex(JSON.stringify([...this.#made(threadId), this.#decisions.get(threadId)]));
+  }
+
+  /** The same without the decisions. */
+  made(threadId: string): string {
+    return JSON.stringify(this.#made(threadId));
+  }
+
+  #made(threadId: string): readonly [checkpoints: readonly CheckpointTriple[], writes: readonly unknown[]] {
     const checkpoints = this.#checkpoints.all({ threadId });
-    const writes = checkpoints.map((key) => this.#writes.all(...key));
-    return sha256Hex(JSON.stringify([checkpoints, writes, this.#decisions.get(threadId)]));
+    return [checkpoints, checkpoints.map((key) => this.#writes.all(...key))];
   }
 }

@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { type BusyWait, whenFree } from '../../db/busy.ts';
 import { tellNews } from '../../db/FileWatch.ts';
-import { keepRead, keepReads, knownRead, readKept } from '../../db/keptReads.ts';
+import { keepingRead, keepRead, keepReads, knownRead, readKept } from '../../db/keptReads.ts';
 import { prepare } from '../../db/prepare.ts';
 import { canonicalJson } from '../../values/canonicalJson.ts';
 import {
@@ -85,9 +85,11 @@ export class ThreadStore {
   readonly #reset: OnceUnderLease;
   /** Recoveries were 0 as it began. */
   readonly #uncounted: OnceUnderLease;
+  /** Leases that were given back with the status of their run. */
+  readonly #settled: OnceUnderLease;
   readonly #insert: Statement<[object], ThreadRow>;
   readonly #selectLease: Statement<[string], LeaseRow>;
-  readonly #claim: Statement<[object], number>;
+  readonly #claim: Statement<[object], ThreadRow>;
   readonly #renew: Statement<[object]>;
   readonly #release: Statement<[object]>;
   readonly #cutOff: Statement<[object]>;
@@ -120,9 +122,10 @@ export class ThreadStore {
     this.#policies = new DeclaredPolicies(db);
     this.#reset = new OnceUnderLease(db);
     this.#uncounted = new OnceUnderLease(db);
+    this.#settled = new OnceUnderLease(db);
     this.#insert = prepare(db, sql.INSERT);
     this.#selectLease = prepare(db, sql.SELECT_LEASE);
-    this.#claim = prepare<[object], number>(db, sql.CLAIM).pluck();
+    this.#claim = prepare(db, sql.CLAIM);
     this.#renew = prepare(db, sql.RENEW);
     this.#release = prepare(db, sql.RELEASE);
     this.#cutOff = prepare(db, sql.CUT_OFF);
@@ -239,6 +242,8 @@ export class ThreadStore {
 
   /** Drivers that have died with a run since it made progress, one that nobody has taken over from included. */
   deathsOf(threadId: string): number {
+    const known = knownRead(this.#db, keptRow(threadId)) as Thread | null | undefined;
+    if (known?.leaseOwner === null) return known.recoveries;
     const held = this.#selectLease.get(threadId);
     if (held === undefined) return 0;
     const { owner, recoveries } = held;
@@ -258,7 +263,7 @@ export class ThreadStore {
 
   /** Gives the lease back; does nothing if it is lost. */
   release(lease: Lease): void {
-    if (isHeld(lease)) this.#release.run({ ...lease, now: this.#now() });
+    if (isHeld(lease) && !this.#settled.isDone(lease)) this.#release.run({ ...lease, now: this.#now() });
     endLease(lease);
     tellNews(this.#db);
   }
@@ -334,7 +339,7 @@ export class ThreadStore {
         now: this.#now(),
       };
       if (this.#settle.run(values).changes === 0) return 'again';
-      if (hasEnded(status)) this.#wakeParent.run(values);
+      this.#settled.doing(lease, () => hasEnded(status) && this.#wakeParent.run(values));
       return 'settled';
     });
   }
@@ -360,7 +365,8 @@ export class ThreadStore {
 
   /** The driver begins a node: what happens to it from here on is counted as the run's doing. @throws DevsError `LEASE_LOST` */
   markWorked({ threadId, epoch }: FencedLease): void {
-    this.#fenced({ threadId, epoch }, () => this.#markWorked.run({ threadId, epoch }));
+    const mark = (): unknown => this.#markWorked.run({ threadId, epoch });
+    this.#fenced({ threadId, epoch }, () => keepingRead(this.#db, keptRow(threadId), mark));
   }
 
   /**
@@ -447,7 +453,7 @@ export class ThreadStore {
 
   #take(threadId: string, held: LeaseRow, recovered: boolean): ClaimResult {
     const owner = ownerToken(this.#host);
-    const epoch = this.#claim.get({
+    const row = this.#claim.get({
       threadId,
       owner,
       bootId: this.#host.bootId,
@@ -456,7 +462,9 @@ export class ThreadStore {
       seenOwner: held.owner,
       now: this.#now(),
     });
-    if (epoch === undefined) throw leaseLost({ threadId, epoch: held.epoch }, null);
+    if (row === undefined) throw leaseLost({ threadId, epoch: held.epoch }, null);
+    this.#known(row);
+    const { leaseEpoch: epoch } = row;
     leaseTaken(this.#db, { threadId, epoch });
     return { kind: 'claimed', lease: holdingLease({ threadId, owner, epoch }), recovered };
   }

@@ -164,7 +164,7 @@ export const CLAIM = `
   UPDATE threads SET lease_owner = @owner, lease_epoch = lease_epoch + 1, lease_expires_mono = @expiresMono,
                      lease_boot_id = @bootId, updated_at = @now
   WHERE thread_id = @threadId AND lease_epoch = @seenEpoch AND lease_owner IS @seenOwner
-  RETURNING lease_epoch`;
+  RETURNING ${COLUMNS}`;
 
 export const RENEW = `
   UPDATE threads SET lease_expires_mono = @expiresMono

@@ -1,7 +1,7 @@
 import { HumanMessage } from '@langchain/core/messages';
 import { Annotation, END, GraphDrained, interrupt, Send, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { durable } from '../../../../test/support/runs/durable.ts';
@@ -25,6 +25,7 @@ import {
   twoBranches,
   twoSteps,
 } from '../../__tests__/ownGraph.ts';
+import * as loopTurn from '../../execution/yieldToEventLoop.ts';
 import { internalsOf } from '../../file/appInternals.ts';
 import type { Gate, GateAnswer } from '../../gates/Gate.ts';
 import { HumanInTheLoopManager } from '../../gates/HumanInTheLoopManager.ts';
@@ -185,11 +186,22 @@ describe('a decision', () => {
   );
 
   test(
-    'recorded while the run is about to wait is taken up by the same drive',
+    'recorded while a branch beside still works is taken up by the same drive',
     ofOneFile('shares the file'),
     async ({ db, dbPath }) => {
       const events = new EventBus();
-      const app = durable(twoSteps(), { db, events, gates: { second: ({ log }) => log } });
+      const decided = deferred();
+      const builder = new StateGraph(OwnState)
+        .addNode('asks', says('asks'))
+        .addNode('works', async () => {
+          await decided.promise;
+          return { log: ['works'] };
+        })
+        .addEdge(START, 'asks')
+        .addEdge(START, 'works')
+        .addEdge('asks', END)
+        .addEdge('works', END);
+      const app = durable(builder, { db, events, gates: { asks: ({ log }) => log } });
       const elsewhere = createDatabase({ dbPath });
       events.on('HITL_SESSION_OPENED', () => {
         const { id, artifactHash } = only(new HumanInTheLoopManager(elsewhere).listPendingSessions());
@@ -199,9 +211,34 @@ describe('a decision', () => {
           answer,
           by: ada,
         });
+        decided.resolve();
       });
       expect((await app.run('run', {})).status).toBe('completed');
       elsewhere.close();
+    },
+  );
+
+  test.for([true, false])(
+    'recorded by whoever hears of the question is taken up by the same call (the event loop turns: %s)',
+    async (isTurning, { db }) => {
+      let asked = 0;
+      vi.spyOn(loopTurn, 'shouldYield').mockImplementation(() => isTurning && ++asked % 3 === 1);
+      const events = new EventBus();
+      let opened = 0;
+      const app = durable(twoSteps(), {
+        ...{ db, events },
+        gates: { first: ({ log }) => log, second: ({ log }) => log },
+      });
+      events.on('HITL_SESSION_OPENED', ({ sessionId }) => {
+        const { store } = internalsOf(app);
+        const { artifactHash } = store.sessions.require(sessionId);
+        const answer = { artifactHash: artifactHash ?? '', answer: { approved: true }, by: ada };
+        store.manager.decide(sessionId, answer);
+        opened += 1;
+      });
+      expect((await app.run('run', {})).status).toBe('completed');
+      expect(opened).toBe(2);
+      vi.restoreAllMocks();
     },
   );
 
