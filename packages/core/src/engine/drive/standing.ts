@@ -15,6 +15,7 @@ export interface Standing {
 type Standable = Pick<Engine, 'saver' | 'store'>;
 
 export function standingOf(lease: FencedLease, { saver, store }: Standable): Standing {
+  if (saver.hasUncommitted?.(lease) === true) store.commitLate(); // else its commit would count as a move
   const { wakeSeq } = store.threads.require(lease.threadId);
   return { moves: saver.moves?.(lease), made: store.footprint.made(lease.threadId), wakeSeq };
 }

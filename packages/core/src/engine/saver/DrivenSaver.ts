@@ -33,7 +33,7 @@ import {
   requiredNamespace,
 } from './checkpointConfig.ts';
 import { DriverMemory } from './DriverMemory.ts';
-import { SqliteSaver, type SqliteSaverOptions, type StagedRows } from './SqliteSaver.ts';
+import { SqliteSaver, type SqliteSaverOptions, type StagedRows, type StagedWrites } from './SqliteSaver.ts';
 import { versionsOfValues } from './storedCheckpoint.ts';
 
 /** Knows the driver of a run, and the answers. */
@@ -124,7 +124,7 @@ export class DrivenSaver extends SqliteSaver {
       await this.#commit(streamed, staged);
     } else {
       memory?.putting(checkpoint.id, metadata);
-      await this.#withNext(lease, streamed, staged, (rows) => memory?.put(rows));
+      await this.#withNext(lease, streamed, staged, { memory, queued: (rows) => memory?.put(rows) });
       if (this.#store.writesLate(lease)) await this.#shown(config);
     }
     return configOf({ ...requiredNamespace(config), checkpointId: checkpoint.id });
@@ -152,7 +152,8 @@ export class DrivenSaver extends SqliteSaver {
       await this.#commit(streamed, staged);
       memory?.forget(); // a read meanwhile may not have it
     } else {
-      await this.#withNext(lease, streamed, staged, ({ records }) => memory?.wrote(checkpointId, records));
+      const queued = ({ records }: StagedWrites): void => memory?.wrote(checkpointId, records);
+      await this.#withNext(lease, streamed, staged, { memory, queued });
     }
     // Only now: a turn of the event loop commits what is late, and an Action without its writes is a node that runs again.
     while (shouldYield()) await yieldToEventLoop();
@@ -180,6 +181,11 @@ export class DrivenSaver extends SqliteSaver {
   /** Another number once the driver of a run has written something new on top of its own graph's checkpoints. */
   moves(lease: FencedLease): number {
     return this.#memories.get(lease)?.moves ?? 0;
+  }
+
+  /** Whether some of that waits for the next commit. */
+  hasUncommitted(lease: FencedLease): boolean {
+    return this.#memories.get(lease)?.hasUncommitted === true;
   }
 
   /** A driver has settled its run: the latest checkpoint that it knows is kept as rows that were read. */
@@ -217,14 +223,17 @@ export class DrivenSaver extends SqliteSaver {
     lease: FencedLease,
     streamed: Alongside | undefined,
     staged: Promise<Staged>,
-    queued: (staged: Staged) => void,
+    { memory, queued }: { readonly memory: DriverMemory | null; readonly queued: (staged: Staged) => void },
   ): Promise<void> {
     try {
       const ready = await staged;
       await streamed?.ready();
       await whenFree(this.#db, () => commitFailed(this.#db));
       const beside = streamed?.taken();
-      const committed = (): void => streamed?.committed();
+      const committed = (): void => {
+        streamed?.committed();
+        memory?.committed();
+      };
       withNextCommit(this.#db, { lease, write: () => ready.write(beside), committed });
       queued(ready);
     } finally {

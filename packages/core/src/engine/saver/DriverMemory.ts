@@ -28,6 +28,7 @@ export class DriverMemory {
   /** The checkpoint that was put last, unless tasks have run on it. */
   #putLast: { readonly id: string; readonly source: CheckpointMetadata['source'] } | null = null;
   #moves = 0;
+  #uncommitted = 0;
   #shared: SharedTuple | null = null;
 
   constructor(db: Database) {
@@ -45,7 +46,12 @@ export class DriverMemory {
     return this.#moves;
   }
 
-  /** One for all who only look at it. */
+  /** Whether the file lacks a write of the driver that waits for the next commit. */
+  get hasUncommitted(): boolean {
+    return this.#uncommitted > 0;
+  }
+
+  /** One for all readers that change nothing. */
   tupleOf(snapshot: CheckpointSnapshot, load: (snapshot: CheckpointSnapshot) => Tuple): Tuple {
     if (this.#shared?.of !== snapshot) this.#shared = { of: snapshot, tuple: load(snapshot) };
     return this.#shared.tuple;
@@ -70,8 +76,9 @@ export class DriverMemory {
     this.#putLast = { id, source };
   }
 
-  /** It was put, and may be committed later. */
+  /** It was put, and is committed later. */
   put({ stored, apart, channels: fresh }: StagedRows): void {
+    this.#uncommitted += 1;
     for (const channel of fresh) this.#channels.set(channel.channel, channel);
     const channels = apart.flatMap(({ channel, version }) => {
       const known = this.#channels.get(channel);
@@ -88,8 +95,9 @@ export class DriverMemory {
     this.#putLast = null;
   }
 
-  /** They have, and it may be committed later. */
+  /** They have, and it is committed later. */
   wrote(checkpointId: string, records: readonly WriteRecord[]): void {
+    this.#uncommitted += 1;
     const latest = this.#latest;
     const snapshot = latest?.snapshot;
     if (latest == null || snapshot?.stored.checkpointId !== checkpointId) {
@@ -105,6 +113,11 @@ export class DriverMemory {
     }
     const known = { ...snapshot, writes: inOrder([...writes.values()]) };
     this.#latest = bytesOf(known) <= KEPT_BYTES ? { snapshot: known, others: latest.others } : null;
+  }
+
+  /** What was put or written is in the file: once for each. */
+  committed(): void {
+    this.#uncommitted -= 1;
   }
 
   /** Something is written that is not known here. */
