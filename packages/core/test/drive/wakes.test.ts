@@ -19,8 +19,8 @@ import { Desk, Driver, DriverGone } from './Drivers.ts';
 /** Of the pairs of moments, one in so many; which, is another in every run. */
 const EVERY = howMany('DEVS_WAKES_EVERY', 53);
 
-/** At least so many wakes; all pairs together send some 780, and a draw is off by half at most. */
-const WAKES = Math.floor(250 / EVERY);
+/** At least so many wakes; all pairs together send some 370, and a draw is off by half at most. */
+const WAKES = Math.floor(120 / EVERY);
 
 /** Runs that race with wakes; in one of four the driver is killed. */
 const RACES = howMany('DEVS_WAKE_RACES', 8);
