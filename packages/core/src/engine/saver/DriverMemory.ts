@@ -51,7 +51,7 @@ export class DriverMemory {
     return this.#uncommitted > 0;
   }
 
-  /** One for all readers that change nothing. */
+  /** One for all readers, which must not change it. */
   tupleOf(snapshot: CheckpointSnapshot, load: (snapshot: CheckpointSnapshot) => Tuple): Tuple {
     if (this.#shared?.of !== snapshot) this.#shared = { of: snapshot, tuple: load(snapshot) };
     return this.#shared.tuple;
