@@ -1,7 +1,7 @@
 import { access, constants, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { WorkspacePort } from '@devs/core/internal';
-import type { GitRepository } from './GitRepository.ts';
+import { type GitRepository, splitNul } from './GitRepository.ts';
 import { BASE, readRef } from './refs.ts';
 import { namedFiles } from './trees.ts';
 import type { UserRepository } from './UserRepository.ts';
@@ -62,9 +62,7 @@ export class CommitCustoms {
     const base = await readRef(this.#git, BASE);
     if (base === null) return [];
     const args = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--diff-filter=AM', base, tip];
-    const filters = await this.#filtersOf(async () =>
-      (await this.#git.run(args)).split('\0').filter(Boolean),
-    );
+    const filters = await this.#filtersOf(async () => splitNul(await this.#git.run(args)));
     // Those of Git LFS are pointers, as it stores them.
     const files = [...filters].filter(([, filter]) => filter !== 'lfs');
     if (files.length === 0) return [];

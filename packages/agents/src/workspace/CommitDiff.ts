@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { WorkspacePort } from '@devs/core/internal';
-import { GitRepository } from './GitRepository.ts';
+import { GitRepository, splitNul } from './GitRepository.ts';
 import { EMPTY_TREE } from './refs.ts';
 
 /**
@@ -19,7 +19,7 @@ export class CommitDiff {
   /** By path; renamed files are one removed and one added. */
   async files(range: WorkspacePort.CommitRange): Promise<readonly WorkspacePort.FileChange[]> {
     const listed = await this.#diff(range, ['--numstat', '-z']);
-    return listed.split('\0').filter(Boolean).map(fileChange);
+    return splitNul(listed).map(fileChange);
   }
 
   /** As `git diff` prints it. */

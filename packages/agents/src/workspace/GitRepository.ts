@@ -163,3 +163,7 @@ export interface RefGuard {
   /** `null`: it must not exist. */
   readonly value: string | null;
 }
+
+/** What git lists with `-z`. */
+export const splitNul = (listed: string): readonly string[] =>
+  listed.split('\0').filter((entry) => entry !== '');

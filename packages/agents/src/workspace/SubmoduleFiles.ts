@@ -4,7 +4,7 @@ import { lstat, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from './engineFiles.ts';
 import { GitIndex } from './GitIndex.ts';
-import type { GitRepository } from './GitRepository.ts';
+import { type GitRepository, splitNul } from './GitRepository.ts';
 import type { Submodule, UserRepository } from './UserRepository.ts';
 
 export interface SubmoduleFilesOptions {
@@ -62,14 +62,7 @@ export class SubmoduleFiles {
       }
       if (existsSync(join(this.#dir, path, '.git'))) found.push(`${path}/.git/`);
       const listed = await this.#in(submodule, (git, indexFile) => git.run(CHANGED, { indexFile }));
-      found.push(
-        ...new Set(
-          listed
-            .split('\0')
-            .filter(Boolean)
-            .map((name) => `${path}/${name}`),
-        ),
-      );
+      found.push(...splitNul(listed).map((name) => `${path}/${name}`));
     }
     return found;
   }

@@ -5,7 +5,7 @@ import type { WorkspacePort } from '@devs/core/internal';
 import { assertTracked } from './applyEdits.ts';
 import { SCRATCH_PREFIX, writeGitPointer } from './createGitDir.ts';
 import { GitIndex } from './GitIndex.ts';
-import type { GitRepository } from './GitRepository.ts';
+import { type GitRepository, splitNul } from './GitRepository.ts';
 import { LfsFiles, pointerIn } from './LfsFiles.ts';
 import { EMPTY_TREE, moveRef, refsUnder, treeOf } from './refs.ts';
 import { SubmoduleFiles } from './SubmoduleFiles.ts';
@@ -446,5 +446,3 @@ function refuseNested(path: string | null | undefined): void {
     remedy: 'Remove the .git folder inside it, so that its files can be stored.',
   });
 }
-
-const splitNul = (output: string): readonly string[] => output.split('\0').filter((name) => name !== '');

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { chmod, lstat, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { DevsError, type FileEdit } from '@devs/core';
-import { GitRepository } from './GitRepository.ts';
+import { GitRepository, splitNul } from './GitRepository.ts';
 import { relativePath, resolveInside } from './pathJail.ts';
 
 /** Left out of every tree, whatever the ignore rules say; a forgiving file system has it in any case. */
@@ -71,17 +71,14 @@ async function ignoredOf(
     stdin: paths.map((path) => `${path}\0`).join(''),
     answers: SOME_OR_NONE,
   });
-  const ignored = splitListing(listed);
+  const ignored = splitNul(listed);
   if (ignored.length === 0) return [];
   await readTip();
   const known = new Set(
-    splitListing(await git.run(['ls-files', '-z', '--', ...ignored], { indexFile, env: LITERAL })),
+    splitNul(await git.run(['ls-files', '-z', '--', ...ignored], { indexFile, env: LITERAL })),
   );
   return ignored.filter((path) => !known.has(path));
 }
-
-const splitListing = (listing: string): readonly string[] =>
-  listing.split('\0').filter((name) => name !== '');
 
 /** The top and every folder on the way to a path, as `a/b`. */
 function foldersTo(path: string): readonly string[] {

@@ -1,6 +1,6 @@
 // Commits of a run: author, message, trailers, and the history of a branch by step.
 import type { WorkspacePort } from '@devs/core/internal';
-import type { GitRepository } from './GitRepository.ts';
+import { type GitRepository, splitNul } from './GitRepository.ts';
 import { BASE, readRef } from './refs.ts';
 
 /** Signs the commits of the engine. */
@@ -120,7 +120,7 @@ export class StepCommits {
 
   async #log(args: readonly string[]): Promise<readonly string[]> {
     const text = await this.#git.run(['log', '-z', ...args, '--']);
-    return text.split('\0').filter((entry) => entry !== '');
+    return splitNul(text);
   }
 }
 

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { GitRepository } from './GitRepository.ts';
+import { type GitRepository, splitNul } from './GitRepository.ts';
 import { filesAt } from './trees.ts';
 
 /** A file that git stores as a program makes it of the one in the checkout: Git LFS, git-crypt. */
@@ -117,6 +117,6 @@ async function pointerId(file: string): Promise<string> {
 /** Files of the checkout that go through a filter, as its index has them. */
 export async function filteredFiles(git: GitRepository): Promise<readonly FilteredFile[]> {
   const listed = await git.run(['ls-files', '-z', '--', '.', ':(exclude,attr:!filter)']);
-  const filters = await filtersOf(git, listed.split('\0').filter(Boolean));
+  const filters = await filtersOf(git, splitNul(listed));
   return [...filters].map(([path, filter]) => ({ path, filter }));
 }

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import type { GitSetting } from '../git/gitCommand.ts';
 import { removeStaleScratch } from './createGitDir.ts';
 import { makeFolder } from './engineFiles.ts';
-import type { GitRepository } from './GitRepository.ts';
+import { type GitRepository, splitNul } from './GitRepository.ts';
 
 /** Where git has what it knows of a checkout of the user's. Absolute. */
 export interface UserGitDir {
@@ -102,7 +102,7 @@ export async function repositorySettings(
 async function settingsOf(git: GitRepository, file: string): Promise<readonly GitSetting[]> {
   if (!(await isFile(file))) return [];
   const told = await git.run(['config', '--file', file, '--no-includes', '--list', '-z']);
-  return told.split('\0').filter(Boolean).map(settingIn);
+  return splitNul(told).map(settingIn);
 }
 
 /** What git is told, so that it sees a checkout as its user's git does; no more than data of both configurations. */

@@ -11,9 +11,10 @@ import {
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { CheckRequest, CheckResult, Checks } from '@devs/core';
+import type { CheckRequest, Checks } from '@devs/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { UserCheckout } from '../../../../core/test/support/UserCheckout.ts';
+import { PASSED } from '../../../test/support/passedSetup.ts';
 import type { GitRunWorkspace } from '../GitRunWorkspace.ts';
 import { GitWorkspace } from '../GitWorkspace.ts';
 
@@ -21,14 +22,6 @@ const CONTENT = 'a large picture\0'.repeat(1000);
 const sha = (content: string): string => createHash('sha256').update(content).digest('hex');
 const pointerOf = (content: string): string =>
   `version https://git-lfs.github.com/spec/v1\noid sha256:${sha(content)}\nsize ${content.length}\n`;
-const PASSED: CheckResult = {
-  passed: true,
-  command: 'setup',
-  exitCode: 0,
-  timedOut: false,
-  durationMs: 1,
-  output: '',
-};
 const NEVER = new AbortController().signal;
 
 let root: string;
@@ -78,17 +71,14 @@ const tipTree = (): string => user.git('rev-parse', 'HEAD^{tree}').trim();
 const content = (run: GitRunWorkspace, path: string): Promise<string> =>
   readFile(join(run.dir, path), 'utf8');
 
-/** As Git LFS keeps it in the user's clone. */
+/** Where Git LFS keeps it in the user's clone. */
+function inClone(): string {
+  const oid = sha(CONTENT);
+  return join(root, '.git', 'lfs', 'objects', oid.slice(0, 2), oid.slice(2, 4), oid);
+}
+
 function keepInClone(): void {
-  const file = join(
-    root,
-    '.git',
-    'lfs',
-    'objects',
-    sha(CONTENT).slice(0, 2),
-    sha(CONTENT).slice(2, 4),
-    sha(CONTENT),
-  );
+  const file = inClone();
   user.change(() => {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, CONTENT);
@@ -147,16 +137,7 @@ describe('a file in Git LFS', () => {
 
   it('stays a pointer where nobody has the content, or another one under its name', async () => {
     keepInClone();
-    const file = join(
-      root,
-      '.git',
-      'lfs',
-      'objects',
-      sha(CONTENT).slice(0, 2),
-      sha(CONTENT).slice(2, 4),
-      sha(CONTENT),
-    );
-    user.change(() => writeFileSync(file, CONTENT.replace('a', 'b')));
+    user.change(() => writeFileSync(inClone(), CONTENT.replace('a', 'b')));
     const run = await open();
     expect(await content(run, 'logo.png')).toBe(pointerOf(CONTENT));
     expect(await run.snapshot()).toBe(tipTree());

@@ -3,21 +3,14 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CheckResult, Checks } from '@devs/core';
+import type { Checks } from '@devs/core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { UserCheckout } from '../../../../core/test/support/UserCheckout.ts';
+import { PASSED } from '../../../test/support/passedSetup.ts';
 import type { GitRunWorkspace } from '../GitRunWorkspace.ts';
 import { GitWorkspace } from '../GitWorkspace.ts';
 
 const NEVER = new AbortController().signal;
-const PASSED: CheckResult = {
-  passed: true,
-  command: 'setup',
-  exitCode: 0,
-  timedOut: false,
-  durationMs: 1,
-  output: '',
-};
 
 let base: string;
 let root: string;

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { CheckResult, Checks } from '@devs/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { UserCheckout } from '../../../../core/test/support/UserCheckout.ts';
+import { PASSED } from '../../../test/support/passedSetup.ts';
 import { CommandChecks } from '../../checks/CommandChecks.ts';
 import { packageDownloads } from '../../process/packageDownloads.ts';
 import { bubblewrap } from '../../sandbox/bubblewrap.ts';
@@ -15,14 +16,6 @@ import { customSandbox } from '../../sandbox/Sandbox.ts';
 import { GitWorkspace } from '../GitWorkspace.ts';
 
 const NEVER = new AbortController().signal;
-const PASSED: CheckResult = {
-  passed: true,
-  command: 'setup',
-  exitCode: 0,
-  timedOut: false,
-  durationMs: 1,
-  output: '',
-};
 
 let root: string;
 
