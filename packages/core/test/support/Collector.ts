@@ -7,6 +7,9 @@ import { type GrpcCall, startGrpcServer } from './startGrpcServer.ts';
 /** How a collector answers a request: a status of HTTP, a partial success, or no answer at all. */
 export type Answer = number | 'partial' | 'silent';
 
+/** Answers each request, of metrics or of spans. */
+type Answers = (request: { readonly ofMetrics: boolean }) => Answer;
+
 interface Started {
   readonly url: string;
   stop(): Promise<void>;
@@ -14,7 +17,7 @@ interface Started {
 
 /** A collector on loopback. It decodes with OpenTelemetry's own Protobuf files. */
 export class Collector {
-  readonly #answer: () => Answer;
+  readonly #answer: Answers;
   readonly #taken: ReceivedSpan[] = [];
   readonly #byId = new Map<string, ReceivedSpan>();
   #started: Started | null = null;
@@ -25,18 +28,18 @@ export class Collector {
   /** Headers of the last request, or its metadata; that of the request to answer, while it is. */
   headers: Readonly<Record<string, unknown>> = {};
 
-  private constructor(answer: () => Answer) {
+  private constructor(answer: Answers) {
     this.#answer = answer;
   }
 
-  static async start(answer: () => Answer = () => 200): Promise<Collector> {
+  static async start(answer: Answers = () => 200): Promise<Collector> {
     const collector = new Collector(answer);
     collector.#started = await collector.#startHttp();
     return collector;
   }
 
   /** Over gRPC. @param port - `0`: a free one. */
-  static async startGrpc(answer: () => Answer = () => 200, port = 0): Promise<Collector> {
+  static async startGrpc(answer: Answers = () => 200, port = 0): Promise<Collector> {
     const collector = new Collector(answer);
     collector.#started = await startGrpcServer((call) => collector.#answerGrpc(call), port);
     return collector;
@@ -48,11 +51,12 @@ export class Collector {
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
         this.headers = request.headers;
-        const answer = this.#answer();
+        const ofMetrics = isOfMetrics(request.url);
+        const answer = this.#answer({ ofMetrics });
         const isJson = request.headers['content-type'] === 'application/json';
         const isTaken = answer === 'partial' || (answer !== 'silent' && answer < 300);
         this.#receive(bodyOf(request, Buffer.concat(chunks)), {
-          ofMetrics: isOfMetrics(request.url),
+          ofMetrics,
           isJson,
           isTaken,
         });
@@ -75,9 +79,10 @@ export class Collector {
 
   #answerGrpc({ path, body, metadata, reply, refuse }: GrpcCall): void {
     this.headers = metadata;
-    const answer = this.#answer();
+    const ofMetrics = isOfMetrics(path);
+    const answer = this.#answer({ ofMetrics });
     const isTaken = answer === 'partial' || (answer !== 'silent' && answer < 300);
-    this.#receive(body, { ofMetrics: isOfMetrics(path), isJson: false, isTaken });
+    this.#receive(body, { ofMetrics, isJson: false, isTaken });
     if (answer === 'silent') return;
     if (isTaken) reply(answerBody(answer === 'partial', false));
     else refuse(`the collector answered ${answer}`);
