@@ -18,17 +18,18 @@ export class Receiver {
   readonly #server: Server;
   readonly received: Received[] = [];
 
-  /** @param answer - The status; `null` ends the connection without one. */
-  private constructor(secret: string, answer: () => number | null) {
+  /** @param answer - The status for the event of this id; `null` ends the connection without one. */
+  private constructor(secret: string, answer: (id: string) => number | null) {
     this.#server = createServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
         const text = Buffer.concat(chunks).toString();
         const body = JSON.parse(text) as Received['body'];
-        const status = answer();
+        const id = String(body['id']);
+        const status = answer(id);
         this.received.push({
-          ...{ id: String(body['id']), run: String(body['run']), type: String(body['type']) },
+          ...{ id, run: String(body['run']), type: String(body['type']) },
           ...{ isGenuine: isGenuine(request.headers, text, secret), body, status: status ?? 0 },
         });
         if (status === null) request.socket.destroy();
@@ -37,7 +38,7 @@ export class Receiver {
     });
   }
 
-  static async start(secret: string, answer: () => number | null = () => 204): Promise<Receiver> {
+  static async start(secret: string, answer: (id: string) => number | null = () => 204): Promise<Receiver> {
     const receiver = new Receiver(secret, answer);
     await new Promise<void>((resolve) => receiver.#server.listen(0, '127.0.0.1', resolve));
     return receiver;
