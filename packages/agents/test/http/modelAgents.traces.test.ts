@@ -25,6 +25,8 @@ type WorkspaceReader = NonNullable<ResearchRequest['workspace']>;
 type UsageReport = Parameters<AgentCall['usage']>[0];
 
 const KEY = 'sk-canary-0123456789abcdef';
+/** Refusals in a row; each is waited for a second, the least that is. */
+const STORM = 12;
 const VERDICT = {
   approved: true,
   comments: 'Fine.',
@@ -345,7 +347,7 @@ describe('a provider that refuses', () => {
   });
 
   test('because it has had enough is asked again, a storm of it through, and the conversation goes on', async () => {
-    const storm: Reply[] = Array.from({ length: 40 }, () => ({
+    const storm: Reply[] = Array.from({ length: STORM }, () => ({
       ...({ kind: 'status', status: 429, message: 'Slow down.', retryAfter: '0.005' } as const),
     }));
     const server = await serve([
@@ -360,7 +362,7 @@ describe('a provider that refuses', () => {
     };
     const patience = { maxWaitMs: 120_000 };
     expect((await (await agentsOn(server, patience)).implement(aTask(), call)).files).toHaveLength(1);
-    expect(told.filter((what) => what.includes('takes no more requests (429)'))).toHaveLength(40);
+    expect(told.filter((what) => what.includes('takes no more requests (429)'))).toHaveLength(STORM);
     expect(server.requests.at(-1)?.messages).toEqual(server.requests[1]?.messages);
   });
 
