@@ -1,8 +1,10 @@
 import { createDatabase } from '@devs/core/state';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { howMany } from '../../core/test/support/howMany.ts';
+import { RunFiles } from '../src/files/RunFiles.ts';
 import type { HeldPostgresRun } from '../src/held/HeldPostgresRun.ts';
+import { BossJobs } from '../src/jobs/BossJobs.ts';
 import type { PostgresRuns } from '../src/PostgresRuns.ts';
 import { type Cluster, startCluster, WAITING } from './support/startCluster.ts';
 
@@ -53,6 +55,47 @@ const rowsOf = ({ db }: HeldPostgresRun): unknown =>
   db.prepare('SELECT n FROM written ORDER BY n').pluck().all();
 const write = ({ db }: HeldPostgresRun, n: number, bytes = 10): unknown =>
   db.prepare('INSERT INTO written VALUES (?, randomblob(?))').run(n, bytes);
+
+describe('a run that is let go of while a call, which its drive has left, records its result', () => {
+  const MOMENTS = {
+    'its base is made': [RunFiles.prototype, 'packed'],
+    'PostgreSQL is asked': [BossJobs.prototype, 'openQueue'],
+  } as const;
+
+  /** Calls `work` before the next call of a method. */
+  function before(moment: keyof typeof MOMENTS, work: () => Promise<void> | null): void {
+    const [target, method] = MOMENTS[moment];
+    const original: unknown = Reflect.get(target, method);
+    const spy = vi.spyOn(target as RunFiles, method as 'packed');
+    spy.mockImplementation(async function (this: unknown, ...given) {
+      spy.mockRestore();
+      await work();
+      return (await Reflect.apply(original as () => unknown, this, given)) as Uint8Array;
+    });
+  }
+
+  test.for([
+    ['its base is made', false],
+    ['its base is made', true],
+    ['PostgreSQL is asked', true],
+  ] as const)('has it for whoever takes it up: before %s, sent at once: %s', async ([moment, isSent]) => {
+    const { id, take } = await aRun();
+    const held = await take();
+    write(held, 1, 1000);
+    await held.outlet.pending();
+    before(moment, () => {
+      write(held, 2);
+      return isSent ? held.outlet.pending() : null;
+    });
+    expect(await held.settle({ ...WAITING, status: 'completed' })).toBe('settled');
+    await held.close();
+    const next = await one.hold(id);
+    write(next, 3);
+    await next.outlet.pending();
+    expect(rowsOf(next)).toEqual([1, 2, 3]);
+    await next.close();
+  });
+});
 
 describe('a run’s file', () => {
   test('is what has arrived for who takes it up, and refuses who had it before', async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { durable, sleep } from '@devs/core/langgraph';
-import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
+import { Annotation, END, interrupt, MemorySaver, START, StateGraph } from '@langchain/langgraph';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PostgresOptions } from '../src/index.ts';
@@ -66,6 +66,26 @@ describe('a run that was started and that nobody has driven', () => {
     await expect(app.start('wrong', { to: 'A' }, { by: { kind: 'human', id: '' } })).rejects.toThrow();
     await expect(app.start('a\0b', { to: 'A' })).rejects.toThrow(RangeError);
     expect(await count('runs', 'wrong')).toBe(0);
+    await app.close();
+  });
+
+  test('has an id that PostgreSQL stores: one with NUL is refused by every verb', async () => {
+    const { app } = mailApp();
+    const id = 'a\0b';
+    const gate = { sessionId: id, threadId: id, artifactHash: '' } as Parameters<typeof app.decide>[0];
+    const saver = new MemorySaver();
+    const verbs = [
+      () => app.start(id, { to: 'ada' }),
+      () => app.run(id),
+      () => app.getState(id),
+      () => app.cancel(id),
+      () => app.decide(gate, { approved: true, by: ADA }),
+      () => app.delete(id, { by: ADA }),
+      () => app.exportThread(id, { saver }),
+      () => app.list({ idPrefix: id }),
+      () => app.stream(id, null).next(),
+    ];
+    for (const verb of verbs) await expect(verb()).rejects.toThrow(/^id: expected a string without NUL$/);
     await app.close();
   });
 

@@ -168,6 +168,11 @@ export class HeldFile implements CommitBarrier, Sender {
     return this.#seq;
   }
 
+  /** Whether more was written after the change `seq`. */
+  hasGrown(seq: number): boolean {
+    return this.#seq !== seq || this.#tap.isBehind;
+  }
+
   /** Aborted once it is known that somebody else has the run: a change was refused, or {@link lose} was called. */
   get lost(): AbortSignal {
     return this.#lost.signal;

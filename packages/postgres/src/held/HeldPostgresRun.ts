@@ -102,27 +102,35 @@ export class HeldPostgresRun implements LeasedRun {
   async settle(end: RunRelease): Promise<'settled' | 'again'> {
     const { file } = this.#parts;
     const whole = hasEnded(end.status) ? file.whole() : null;
-    if (whole === null) {
-      await file.pending();
-      return this.#settle(end, { seq: file.seq, file: file.grown(hasEnded(end.status)), events: [] });
+    if (whole !== null) {
+      const settled = await this.#settle(end, { seq: 1, head: file.seq, ...whole }).finally(() =>
+        file.leaveWhole(),
+      );
+      await file.pending(); // tells who waits, or sends it
+      if (settled !== 'grown') return settled;
     }
-    const settled = await this.#settle(end, { seq: 1, ...whole }).finally(() => file.leaveWhole());
-    await file.pending(); // tells who waits, or sends it
-    return settled;
+    // A call that its drive has left may record its result meanwhile, and a base without that would take its place.
+    for (;;) {
+      await file.pending();
+      const at = { seq: file.seq, head: file.seq, file: file.grown(hasEnded(end.status)), events: [] };
+      const settled = await this.#settle(end, at);
+      if (settled !== 'grown') return settled;
+    }
   }
 
   async #settle(
     end: RunRelease,
-    { seq, file: grown, events }: Pick<RowSettlement, 'seq' | 'events'> & { readonly file: Buffer | null },
-  ): Promise<'settled' | 'again'> {
+    { file: grown, ...at }: Pick<RowSettlement, 'seq' | 'head' | 'events'> & { readonly file: Buffer | null },
+  ): Promise<'settled' | 'again' | 'grown'> {
     const { claim, file, files, rows } = this.#parts;
+    const fileBytes = grown?.length ?? file.bytes;
     const base = grown === null ? null : await files.packed(grown, claim.tenant);
-    const at = { head: file.seq, seq, taken: this.#given, fileBytes: grown?.length ?? file.bytes };
+    if (at.seq === at.head && file.hasGrown(at.seq)) return 'grown';
     return this.#whileEnding(async () => {
-      const settled = await rows.settle(claim, { end, ...at, base, events });
-      if (settled === 'again') return settled;
+      const settled = await rows.settle(claim, { end, ...at, taken: this.#given, fileBytes, base });
+      if (settled !== 'settled') return settled;
       this.#isSettled = true;
-      if (seq > at.head) file.arrivedWhole();
+      if (at.seq > at.head) file.arrivedWhole();
       if (!hasEnded(end.status)) this.#keepWarm();
       return settled;
     });

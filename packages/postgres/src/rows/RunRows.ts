@@ -180,9 +180,11 @@ export class RunRows {
   /**
    * Lets go of a run as it stands, in one transaction with its index, its job and its timer.
    *
+   * @returns `again` where it was told something that it has not taken, `grown` where a change of its holder came after `head`;
+   *   nothing is changed then.
    * @throws DevsError `LEASE_LOST`, `STATE_IO`
    */
-  async settle(claim: RunClaim, settlement: RowSettlement): Promise<'settled' | 'again'> {
+  async settle(claim: RunClaim, settlement: RowSettlement): Promise<'settled' | 'again' | 'grown'> {
     const { end, head, base } = settlement;
     const next = end.queue === undefined ? claim : { ...claim, queue: queueName(end.queue) };
     await this.#tables.insist(() => this.#jobs.openQueue(next.queue));
@@ -209,14 +211,14 @@ export class RunRows {
     return isSettled ? 'settled' : this.#whyNotSettled(claim, head);
   }
 
-  async #whyNotSettled({ runId, lease }: RunClaim, head: number): Promise<'settled' | 'again'> {
+  async #whyNotSettled({ runId, lease }: RunClaim, head: number): Promise<'settled' | 'again' | 'grown'> {
     const [row] = await this.#tables.query<{ lease: string; settled: string; head_seq: string }>(
       `SELECT lease, settled, head_seq FROM ${this.#tables.schema}.runs WHERE run_id = $1`,
       [runId],
     );
     if (row?.settled === lease) return 'settled'; // the answer to it was lost
-    if (row?.lease !== lease || Number(row.head_seq) !== head) throw lost({ runId });
-    return 'again';
+    if (row?.lease !== lease || Number(row.head_seq) < head) throw lost({ runId });
+    return Number(row.head_seq) > head ? 'grown' : 'again';
   }
 
   /**

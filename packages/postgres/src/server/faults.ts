@@ -91,11 +91,15 @@ const FAULTS: readonly (readonly [codes: RegExp, what: string, remedy: string])[
   ],
 ];
 
+/** A text with NUL, which PostgreSQL does not store. Only what names a run or a part of it is handed over as it was given. */
+const NOT_STORABLE = '22021';
+
 /** What `pg` throws, as a fault of the engine; others are left as they are. */
 export function pgFault(error: unknown): unknown {
   if (isDevsError(error)) return error;
   const { code, message } = Object(error) as { readonly code?: unknown; readonly message?: unknown };
   if (typeof code !== 'string' || !/^[0-9A-Z]{5}$/.test(code)) return error;
+  if (code === NOT_STORABLE) return new RangeError('id: expected a string without NUL', { cause: error });
   const known = FAULTS.find(([codes]) => codes.test(code));
   const [, what, remedy] = known ?? [code, `error ${code}`, 'Check the log of the server.'];
   const fault = new DevsError(`PostgreSQL cannot be used: ${what}. ${String(message)}`, {

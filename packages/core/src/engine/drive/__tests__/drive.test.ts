@@ -220,6 +220,7 @@ describe('a decision', () => {
 
   test.for([true, false])(
     'recorded by whoever hears of the question is taken up by the same call (the event loop turns: %s)',
+    notThroughRuns('watches its own store'),
     async (isTurning, { db }) => {
       let asked = 0;
       vi.spyOn(loopTurn, 'shouldYield').mockImplementation(() => isTurning && ++asked % 3 === 1);

@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { durable } from '../../../../test/support/runs/durable.ts';
-import { ofOneFile } from '../../../../test/support/runs/where.ts';
+import { notThroughRuns, ofOneFile } from '../../../../test/support/runs/where.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { DevsError } from '../../../errors/DevsError.ts';
 import { localHost } from '../../../state/threads/hostIdentity.ts';
@@ -81,33 +81,37 @@ describe('requests to a run', () => {
     expect(await app.run('r')).toMatchObject({ status: 'cancelled', reason: 'cancelled by request' });
   });
 
-  test('the log keeps who asked for what, once, and nothing that changed nothing', async ({ db }) => {
-    const app = rounds(db, 1);
-    const { store } = internalsOf(app);
-    const asked = () =>
-      store.log
-        .list('r', { afterSeq: 0 })
-        .flatMap(({ name, payload }) => (name === 'STOP_REQUESTED' ? [payload] : []));
-    await app.run('r', { rounds: 0 });
-    await app.pause('r');
-    await app.pause('r', { by: ada });
-    expect(pendingStop('r', store)).toMatchObject({ stop: 'pause', principal: null });
-    await app.pause('r', { abort: true, by: { kind: 'policy', id: 'night' } });
-    expect(pendingStop('r', store)).toMatchObject({ stop: 'abort', principal: 'policy:night' });
-    const pauses = [
-      { stop: 'pause', principal: 'human:ada' },
-      { stop: 'abort', principal: 'policy:night' },
-    ];
-    expect(asked()).toEqual(pauses);
-    // Read twice by a driver that was killed in between.
-    for (let n = 0; n < 2; n += 1) recordStop('r', 'p', { kind: 'pause', by: ada }, store);
-    expect(asked()).toEqual([...pauses, pauses[0]]);
-    for (let n = 0; n < 2; n += 1) await app.cancel('r', { by: ada });
-    expect(asked()).toEqual([...pauses, pauses[0], { stop: 'cancel', principal: 'human:ada' }]);
-    await app.pause('r', { by: ada });
-    expect(asked()).toHaveLength(4);
-    expect(pendingStop('r', store)).toBeNull();
-  });
+  test(
+    'the log keeps who asked for what, once, and nothing that changed nothing',
+    notThroughRuns('watches its own store'),
+    async ({ db }) => {
+      const app = rounds(db, 1);
+      const { store } = internalsOf(app);
+      const asked = () =>
+        store.log
+          .list('r', { afterSeq: 0 })
+          .flatMap(({ name, payload }) => (name === 'STOP_REQUESTED' ? [payload] : []));
+      await app.run('r', { rounds: 0 });
+      await app.pause('r');
+      await app.pause('r', { by: ada });
+      expect(pendingStop('r', store)).toMatchObject({ stop: 'pause', principal: null });
+      await app.pause('r', { abort: true, by: { kind: 'policy', id: 'night' } });
+      expect(pendingStop('r', store)).toMatchObject({ stop: 'abort', principal: 'policy:night' });
+      const pauses = [
+        { stop: 'pause', principal: 'human:ada' },
+        { stop: 'abort', principal: 'policy:night' },
+      ];
+      expect(asked()).toEqual(pauses);
+      // Read twice by a driver that was killed in between.
+      for (let n = 0; n < 2; n += 1) recordStop('r', 'p', { kind: 'pause', by: ada }, store);
+      expect(asked()).toEqual([...pauses, pauses[0]]);
+      for (let n = 0; n < 2; n += 1) await app.cancel('r', { by: ada });
+      expect(asked()).toEqual([...pauses, pauses[0], { stop: 'cancel', principal: 'human:ada' }]);
+      await app.pause('r', { by: ada });
+      expect(asked()).toHaveLength(4);
+      expect(pendingStop('r', store)).toBeNull();
+    },
+  );
 
   test('a run that has ended has nothing to stop: the caller is told, and nothing is recorded', async ({
     db,

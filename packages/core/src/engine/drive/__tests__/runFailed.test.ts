@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { durable } from '../../../../test/support/runs/durable.ts';
+import { ofOneFile } from '../../../../test/support/runs/where.ts';
 import { DevsError } from '../../../errors/DevsError.ts';
 import { twoSteps } from '../../__tests__/ownGraph.ts';
 import { internalsOf } from '../../file/appInternals.ts';
@@ -48,22 +49,26 @@ describe('a run that has failed', () => {
     expect(modes.at(-1)).toBe('end');
   });
 
-  test('as a dead letter rejects, too, and says how it comes back', async ({ db }) => {
-    const app = durable(twoSteps(), { db });
-    await app.start('dead', { log: [] });
-    db.prepare(
-      "UPDATE threads SET status = 'dead_letter', reason = 'its processes died', ended_at = 1",
-    ).run();
-    await expect(app.run('dead')).rejects.toMatchObject({
-      code: 'RUN_FAILED',
-      message: 'Run "dead" is a dead letter: its processes died',
-      remedy: expect.stringContaining('app.revive(id, { by })') as string,
-      context: { threadId: 'dead', status: 'dead_letter' },
-    });
-    expect(await app.run('dead', undefined, { throwOnFailure: false })).toMatchObject({
-      status: 'dead_letter',
-    });
-  });
+  test(
+    'as a dead letter rejects, too, and says how it comes back',
+    ofOneFile('plants rows'),
+    async ({ db }) => {
+      const app = durable(twoSteps(), { db });
+      await app.start('dead', { log: [] });
+      db.prepare(
+        "UPDATE threads SET status = 'dead_letter', reason = 'its processes died', ended_at = 1",
+      ).run();
+      await expect(app.run('dead')).rejects.toMatchObject({
+        code: 'RUN_FAILED',
+        message: 'Run "dead" is a dead letter: its processes died',
+        remedy: expect.stringContaining('app.revive(id, { by })') as string,
+        context: { threadId: 'dead', status: 'dead_letter' },
+      });
+      expect(await app.run('dead', undefined, { throwOnFailure: false })).toMatchObject({
+        status: 'dead_letter',
+      });
+    },
+  );
 
   test('is told by its status where that is asked for; other ends reject nothing', async ({ db }) => {
     const app = durable(failing(), { db });

@@ -86,33 +86,37 @@ describe('a run of an entrypoint', () => {
     expect([slow.calls, quick.calls]).toEqual([['x', 'x'], ['x']]);
   });
 
-  test('that is cancelled ends with its question, its task in flight and its children', async ({ db }) => {
-    const below = durable(
-      entrypoint('below', async () => interrupt<string, string>('Which?')),
-      { db },
-    );
-    const slow = holding();
-    const asks = task('asks', async () => interrupt<string, string>('Sure?'));
-    const flow = entrypoint('flow', async (what: string) => {
-      if (what === 'asks') return asks();
-      if (what === 'held') return slow.held(what);
-      return (await child(below, 'child', 'x')).status;
-    });
-    const app = durable(flow, { db });
-    await app.run('asks', 'asks');
-    expect(await app.cancel('asks')).toEqual({ isAccepted: true, status: 'cancelled' });
-    expect(await app.gates('asks')).toEqual([]);
+  test(
+    'that is cancelled ends with its question, its task in flight and its children',
+    notThroughRuns('asks another method'),
+    async ({ db }) => {
+      const below = durable(
+        entrypoint('below', async () => interrupt<string, string>('Which?')),
+        { db },
+      );
+      const slow = holding();
+      const asks = task('asks', async () => interrupt<string, string>('Sure?'));
+      const flow = entrypoint('flow', async (what: string) => {
+        if (what === 'asks') return asks();
+        if (what === 'held') return slow.held(what);
+        return (await child(below, 'child', 'x')).status;
+      });
+      const app = durable(flow, { db });
+      await app.run('asks', 'asks');
+      expect(await app.cancel('asks')).toEqual({ isAccepted: true, status: 'cancelled' });
+      expect(await app.gates('asks')).toEqual([]);
 
-    const driven = app.run('held', 'held');
-    await slow.isHeld;
-    expect(await app.cancel('held')).toMatchObject({ isAccepted: true });
-    expect(await driven).toMatchObject({ status: 'cancelled' });
+      const driven = app.run('held', 'held');
+      await slow.isHeld;
+      expect(await app.cancel('held')).toMatchObject({ isAccepted: true });
+      expect(await driven).toMatchObject({ status: 'cancelled' });
 
-    expect(await app.run('parent', 'child')).toMatchObject({ status: 'waiting' });
-    await app.cancel('parent');
-    expect((await below.get('child'))?.status).toBe('cancelled');
-    expect(await app.cancel('parent')).toEqual({ isAccepted: false, status: 'cancelled' });
-  });
+      expect(await app.run('parent', 'child')).toMatchObject({ status: 'waiting' });
+      await app.cancel('parent');
+      expect((await below.get('child'))?.status).toBe('cancelled');
+      expect(await app.cancel('parent')).toEqual({ isAccepted: false, status: 'cancelled' });
+    },
+  );
 
   test('is stopped in the next turn alone', async ({ db }) => {
     const flow = entrypoint('flow', async (add: number) => {
