@@ -45,6 +45,7 @@ const INTERNAL = /^@devs\/[^/]+\/internal$/;
 
 /** What tests of any package may import by path: shared support, and the examples they prove. */
 const SHARED_WITH_TESTS = [
+  'packages/agents/test/clis/',
   'packages/core/test/support/',
   'packages/postgres/test/support/',
   'packages/ui/test/support/',

@@ -44,6 +44,9 @@ export const ACP_PROGRAMS = {
     name: 'claude',
     argv: ['claude-agent-acp'],
     env: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL', 'CLAUDE_CODE_OAUTH_TOKEN'],
+    // After each turn it would ask its model for what its user may type next, with the whole conversation. What it writes
+    // into its memory is lost with its home, and every request describes that memory.
+    settings: () => ({ CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: 'false', CLAUDE_CODE_DISABLE_AUTO_MEMORY: '1' }),
     home: ['.claude/.credentials.json', '.claude.json'],
     install: 'npm install -g @agentclientprotocol/claude-agent-acp',
     login: 'claude auth login',

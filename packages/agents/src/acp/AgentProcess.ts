@@ -13,6 +13,7 @@ import {
   maskedExcerpt,
 } from '../coding/CodingTool.ts';
 import type { InstalledTool, Launch } from '../coding/InstalledTool.ts';
+import { TASK_STAGES } from '../models/loadPrompts.ts';
 import { MaskedTail } from '../process/MaskedTail.ts';
 import { assertProcessGroups, endWithUs, killGroup } from '../process/runProcess.ts';
 import { withScratch } from '../process/scratch.ts';
@@ -199,6 +200,11 @@ export class AgentProcess {
       if (isHeld) each.ref();
       else each.unref();
     }
+  }
+
+  /** Whether it has the session of a task with a stage to come. */
+  get isAwaited(): boolean {
+    return this.#kept !== null && this.#kept.stage !== TASK_STAGES.at(-1);
   }
 
   /** The open session of the stage before; `null` without one. */

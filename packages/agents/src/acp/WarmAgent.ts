@@ -7,6 +7,9 @@ import { AgentProcess } from './AgentProcess.ts';
 /** How long it stays warm while nobody asks it, ms. */
 const IDLE_MS = 60_000;
 
+/** The same while the next stage of a task waits for checks: its session is lost with it. */
+const AWAITED_MS = 30 * 60_000;
+
 /** An installed agent, of which at most one idle process is kept. */
 export class WarmAgent {
   readonly #installed: InstalledTool<AcpProgram>;
@@ -74,7 +77,8 @@ export class WarmAgent {
     if (!process.isUsable || this.#idle !== null || process.place.dir === null) return process.end();
     process.hold(false);
     this.#idle = process;
-    this.#timer = setTimeout(() => void this.close(), IDLE_MS).unref();
+    const idleMs = process.isAwaited ? AWAITED_MS : IDLE_MS;
+    this.#timer = setTimeout(() => void this.close(), idleMs).unref();
   }
 }
 

@@ -91,6 +91,29 @@ describe('an agent over the protocol', () => {
     await agents.close?.();
   });
 
+  test('keeps the session of a task through checks of half an hour, and an idle process for a minute', async () => {
+    const agents = await agentsOf('remembers');
+    const stage = async (name: 'writeTest' | 'implement' | 'document'): Promise<string> =>
+      (await agents[name](bench.request(), { ...callWith().call, conversation: 'run/1' })).summary;
+    const after = async (minutes: number, name: 'writeTest' | 'implement' | 'document'): Promise<void> => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      try {
+        await stage(name);
+        await vi.advanceTimersByTimeAsync(minutes * 60_000);
+      } finally {
+        vi.useRealTimers();
+      }
+    };
+    await after(29, 'writeTest');
+    expect(await stage('implement')).toBe('1: write implement');
+    await after(31, 'writeTest');
+    await Promise.all(bench.spawned().map(gone));
+    await stage('writeTest');
+    await stage('implement');
+    await after(1.1, 'document');
+    await Promise.all(bench.spawned().map(gone));
+  });
+
   test('stays warm from stage to stage, is another one for another kind of work or folder, and ends with the drive', async () => {
     const agents = await agentsOf('work');
     await agents.writeTest(bench.request(), callWith().call);

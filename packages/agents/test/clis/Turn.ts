@@ -19,7 +19,13 @@ export type Say = Words | { readonly kind: 'silence' } | { readonly kind: 'break
 export type Model = (turn: Turn) => Say;
 
 /** Tokens of every answer; those that were cached are part of the input. */
-export const TOKENS = { input: 1_000, cached: 400, output: 50 } as const;
+export const TOKENS: Tokens = { input: 1_000, cached: 400, output: 50 };
+
+export interface Tokens {
+  readonly input: number;
+  readonly cached: number;
+  readonly output: number;
+}
 
 /** Parsed JSON of a request, before anything is known about it. */
 export type Body = Readonly<Record<string, unknown>>;
@@ -32,17 +38,23 @@ export type Wire =
       readonly events: readonly { readonly name?: string; readonly data: unknown }[];
     };
 
+/** The request that is answered. */
+export interface Asked {
+  readonly body: Body;
+  readonly path: string;
+  /** The same for equal places of a conversation. */
+  readonly id: string;
+  /** @defaultValue {@link TOKENS} */
+  readonly usage?: Tokens;
+}
+
 /** How one provider words a conversation. */
 export interface Protocol {
   /** Whether a request to this path is one for an answer. */
   readonly asks: (path: string) => boolean;
   readonly keyOf: (headers: Readonly<Record<string, string | string[] | undefined>>) => string;
   readonly read: (body: Body) => Turn;
-  /** @param id - The same for equal places of a conversation. */
-  readonly word: (
-    say: Words,
-    request: { readonly body: Body; readonly path: string; readonly id: string },
-  ) => Wire;
+  readonly word: (say: Words, request: Asked) => Wire;
 }
 
 /** What was said since the stage that was asked for last: stages of a task may be one conversation. */

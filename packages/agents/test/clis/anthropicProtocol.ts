@@ -1,4 +1,14 @@
-import { type Body, listOf, type Protocol, sinceStage, TOKENS, type Words } from './Turn.ts';
+import {
+  type Asked,
+  type Body,
+  listOf,
+  type Protocol,
+  sinceStage,
+  TOKENS,
+  type Tokens,
+  type Wire,
+  type Words,
+} from './Turn.ts';
 
 const blocksOf = ({ content }: Body): readonly Body[] =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content);
@@ -15,44 +25,58 @@ export const anthropicProtocol: Protocol = {
       carriedOut: blocks.filter(({ type }) => type === 'tool_result').length,
     };
   },
-  word: (say, { body, id }) => {
-    const content = contentOf(say, id);
-    const stop = { stop_reason: say.kind === 'call' ? 'tool_use' : 'end_turn', stop_sequence: null };
-    const message = { id: `msg_${id}`, type: 'message', role: 'assistant', model: body['model'] };
-    if (body['stream'] !== true)
-      return {
-        kind: 'json',
-        value: { ...message, content: [content], ...stop, usage: usageOf(TOKENS.output) },
-      };
-    const begun = { ...message, content: [], stop_reason: null, stop_sequence: null, usage: usageOf(1) };
-    const events: readonly ({ readonly type: string } & Body)[] = [
-      { type: 'message_start', message: begun },
-      { type: 'content_block_start', index: 0, content_block: emptied(content) },
-      { type: 'content_block_delta', index: 0, delta: deltaOf(say) },
-      { type: 'content_block_stop', index: 0 },
-      { type: 'message_delta', delta: stop, usage: { output_tokens: TOKENS.output } },
-      { type: 'message_stop' },
-    ];
-    return { kind: 'events', events: events.map((data) => ({ name: data.type, data })) };
-  },
+  word: (say, request) => wordSaying(say, request),
 };
 
-const usageOf = (output: number): Body => ({
-  input_tokens: TOKENS.input - TOKENS.cached,
+/** Several tools at once. */
+interface Calls {
+  readonly kind: 'calls';
+  readonly calls: readonly { readonly name: string; readonly input: unknown }[];
+}
+
+/** One answer, whole or streamed. */
+export function wordSaying(say: Words | Calls, { body, id, usage = TOKENS }: Asked): Wire {
+  const content = contentOf(say, id);
+  const isCall = say.kind !== 'text';
+  const stop = { stop_reason: isCall ? 'tool_use' : 'end_turn', stop_sequence: null };
+  const message = { id: `msg_${id}`, type: 'message', role: 'assistant', model: body['model'] };
+  if (body['stream'] !== true)
+    return { kind: 'json', value: { ...message, content, ...stop, usage: usageOf(usage) } };
+  const begun = { ...message, content: [], stop_reason: null, stop_sequence: null };
+  const events: readonly ({ readonly type: string } & Body)[] = [
+    { type: 'message_start', message: { ...begun, usage: usageOf({ ...usage, output: 1 }) } },
+    ...content.flatMap((block, index) => [
+      { type: 'content_block_start', index, content_block: emptied(block) },
+      { type: 'content_block_delta', index, delta: deltaOf(block) },
+      { type: 'content_block_stop', index },
+    ]),
+    { type: 'message_delta', delta: stop, usage: { output_tokens: usage.output } },
+    { type: 'message_stop' },
+  ];
+  return { kind: 'events', events: events.map((data) => ({ name: data.type, data })) };
+}
+
+const usageOf = ({ input, cached, output }: Tokens): Body => ({
+  input_tokens: input - cached,
   cache_creation_input_tokens: 0,
-  cache_read_input_tokens: TOKENS.cached,
+  cache_read_input_tokens: cached,
   output_tokens: output,
 });
 
-const contentOf = (say: Words, id: string): Body =>
-  say.kind === 'text'
-    ? { type: 'text', text: say.text }
-    : { type: 'tool_use', id: `toolu_${id}`, name: say.name, input: say.input };
+function contentOf(say: Words | Calls, id: string): readonly Body[] {
+  if (say.kind === 'text') return [{ type: 'text', text: say.text }];
+  const calls = say.kind === 'call' ? [say] : say.calls;
+  return calls.map(({ name, input }, index) => ({
+    type: 'tool_use',
+    id: index === 0 ? `toolu_${id}` : `toolu_${id}n${index}`,
+    ...{ name, input },
+  }));
+}
 
 const emptied = (content: Body): Body =>
   content['type'] === 'text' ? { ...content, text: '' } : { ...content, input: {} };
 
-const deltaOf = (say: Words): Body =>
-  say.kind === 'text'
-    ? { type: 'text_delta', text: say.text }
-    : { type: 'input_json_delta', partial_json: JSON.stringify(say.input) };
+const deltaOf = ({ type, text, input }: Body): Body =>
+  type === 'text'
+    ? { type: 'text_delta', text }
+    : { type: 'input_json_delta', partial_json: JSON.stringify(input) };

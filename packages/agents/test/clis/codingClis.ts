@@ -29,7 +29,7 @@ const call = (name: string, input: unknown): Say => ({ kind: 'call', name, input
 const REPLACED = { old_string: BEFORE.trim(), new_string: AFTER.trim() };
 const NOTHING = (): Readonly<Record<string, string>> => ({});
 
-const claude: CodingCli = {
+export const claude: CodingCli = {
   name: 'claude',
   source: { registry: 'npm', package: '@agentclientprotocol/claude-agent-acp', version: '0.101.0' },
   protocol: anthropicProtocol,

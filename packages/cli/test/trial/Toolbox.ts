@@ -94,7 +94,10 @@ export class Registry implements Toolbox {
       rmSync(file);
     });
 
-  links = async ({ tools, name }: Repository): Promise<Readonly<Record<string, string>>> => {
+  links = async ({
+    tools,
+    name,
+  }: Pick<Repository, 'tools' | 'name'>): Promise<Readonly<Record<string, string>>> => {
     const specs = Object.entries(tools).map(([tool, version]) => `${tool}@${version}`);
     if (specs.length === 0) return {};
     const key = createHash('sha256').update(JSON.stringify(specs)).digest('hex').slice(0, 16);

@@ -132,15 +132,18 @@ export interface QuickWork {
 
 const REQUIREMENT = 'REQ-1';
 
-/** A list item of a brief: what a person who writes one short says that they look for. */
-const ITEM = /^\s*[-*] +(?:\[[ x]\] +)?(\S.*)$/;
+/**
+ * A list item of a brief, with its further lines, which are indented: what a person who writes one short says that they
+ * look for.
+ */
+const ITEM = /^[ \t]*[-*] +(?:\[[ x]\] +)?(\S.*(?:\n[ \t]+(?![-*] |```)\S.*)*)/gm;
 
 /**
  * Design and plan of small work, as if they had been given: one task that does what the brief says. Nobody is asked for
  * them and nothing is paid.
  */
 export function quickWork({ title, text }: Brief, { kind, checkedBy }: QuickWork): ProvidedInputs {
-  const items = text.split('\n').flatMap((line) => ITEM.exec(line)?.[1]?.trim() ?? []);
+  const items = [...text.matchAll(ITEM)].map(([, item = '']) => item.trim().replaceAll(/\s*\n\s*/g, ' '));
   const task = {
     key: 'work',
     name: subject(title),

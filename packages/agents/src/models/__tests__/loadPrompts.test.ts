@@ -5,7 +5,7 @@ import { loadPrompts, MODEL_STAGES, PROMPT_VERSIONS, type PromptVersion } from '
 const PINNED: Readonly<Record<PromptVersion, string>> = {
   v1: '65de4f28c2352b05c21e36871f6dc0794814a56bf5b26a5c988fa96290820230',
   v2: '0fca6e2d88ef9fbca56a6d19cec50df83c53b9f8449fd10289fb08d5fe702af9',
-  v3: 'f46c4ea9dfd90761a5193c8960fe69fc6fba9741ce24af92bb4e417114184d83',
+  v3: '075fec82c03fce21261637f5e3a77bd79ab2049978a979d94106176d9d6cc1ad',
 };
 
 describe('loadPrompts', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseBrief, runIdOf } from '../brief.ts';
+import { parseBrief, quickWork, runIdOf } from '../brief.ts';
 
 const SECRET = 'ghp_0123456789abcdefghijklmnopqrstuvwxyz';
 
@@ -52,4 +52,21 @@ describe('the id of a run', () => {
       }),
     );
   });
+});
+
+describe('small work', () => {
+  const criteriaOf = (text: string): readonly string[] | undefined =>
+    quickWork(parseBrief(text), {}).tasks?.epics[0]?.tasks[0]?.acceptanceCriteria;
+
+  test.for([
+    ['its title without a list', '# Export\n\nAll of it.', ['Export']],
+    ['each item once', '# E\n\n- a\n* [ ] b\n- a', ['a', 'b']],
+    [
+      'further lines of an item',
+      '# E\n\n- a cell\n  with a comma\n\tis quoted\n- b',
+      ['a cell with a comma is quoted', 'b'],
+    ],
+    ['items within items', '# E\n\n- a\n  - b\n    more', ['a', 'b more']],
+    ['no code and no later text', '# E\n\n- a\n  ```js\n  x\n  ```\n\nText.', ['a']],
+  ] as const)('has to meet %s', ([_name, text, criteria]) => expect(criteriaOf(text)).toEqual(criteria));
 });
