@@ -6,6 +6,7 @@ import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { test } from '../../../../test/support/fixtures.ts';
 import { durable } from '../../../../test/support/runs/durable.ts';
+import { notThroughRuns, ofOneFile } from '../../../../test/support/runs/where.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { internalsOf } from '../../file/appInternals.ts';
 import { step } from '../../node/step.ts';
@@ -182,54 +183,62 @@ describe('an aborted signal', () => {
     }
   });
 
-  test('after a drain leaves the run due: another process goes on with it', async ({ db }) => {
-    const hanging = new Hanging();
-    const app = durable(
-      oneNode(async () => ({ said: await hanging.deaf() })),
-      { db },
-    );
-    const [drain, signal] = [new AbortController(), new AbortController()];
-    const driving = errorOf(app.run('r', {}, { drain: drain.signal, signal: signal.signal }));
-    await hanging.isBegun();
-    drain.abort();
-    signal.abort();
-    expect(await driving).toContain('AbortError');
-    expect((await app.runDue()).driven).toMatchObject([{ id: 'r', status: 'completed' }]);
-    hanging.leave();
-  });
+  test(
+    'after a drain leaves the run due: another process goes on with it',
+    ofOneFile('shares the file'),
+    async ({ db }) => {
+      const hanging = new Hanging();
+      const app = durable(
+        oneNode(async () => ({ said: await hanging.deaf() })),
+        { db },
+      );
+      const [drain, signal] = [new AbortController(), new AbortController()];
+      const driving = errorOf(app.run('r', {}, { drain: drain.signal, signal: signal.signal }));
+      await hanging.isBegun();
+      drain.abort();
+      signal.abort();
+      expect(await driving).toContain('AbortError');
+      expect((await app.runDue()).driven).toMatchObject([{ id: 'r', status: 'completed' }]);
+      hanging.leave();
+    },
+  );
 });
 
 describe('what goes on after an abort', () => {
-  test('a result of a recorded call is kept as long as nobody has gone on', async ({ db }) => {
-    const hanging = new Hanging();
-    const app = durable(
-      oneNode(async () => ({
-        said: await step('call', async ({ usage }) => {
-          const said = await hanging.deaf();
-          usage({ costUsd: 2 });
-          return said;
-        }),
-      })),
-      { db },
-    );
-    const stop = new AbortController();
-    const driving = errorOf(app.run('r', {}, { signal: stop.signal }));
-    await hanging.isBegun();
-    stop.abort();
-    await driving;
-    const { store } = internalsOf(app);
-    expect(store.steps.listForThread('r')).toMatchObject([{ name: 'call', state: 'intent' }]);
-    hanging.leave();
-    await sleep(20);
-    expect(store.steps.listForThread('r')).toMatchObject([
-      { name: 'call', state: 'done', usage: { costUsd: 2 } },
-    ]);
-    expect(await app.result('r')).toMatchObject({ status: 'paused' });
-    expect(await app.run('r')).toMatchObject({ status: 'completed', values: { said: 'done 1' } });
-    expect(hanging.begun).toBe(1);
-  });
+  test(
+    'a result of a recorded call is kept as long as nobody has gone on',
+    notThroughRuns('watches its own store'),
+    async ({ db }) => {
+      const hanging = new Hanging();
+      const app = durable(
+        oneNode(async () => ({
+          said: await step('call', async ({ usage }) => {
+            const said = await hanging.deaf();
+            usage({ costUsd: 2 });
+            return said;
+          }),
+        })),
+        { db },
+      );
+      const stop = new AbortController();
+      const driving = errorOf(app.run('r', {}, { signal: stop.signal }));
+      await hanging.isBegun();
+      stop.abort();
+      await driving;
+      const { store } = internalsOf(app);
+      expect(store.steps.listForThread('r')).toMatchObject([{ name: 'call', state: 'intent' }]);
+      hanging.leave();
+      await sleep(20);
+      expect(store.steps.listForThread('r')).toMatchObject([
+        { name: 'call', state: 'done', usage: { costUsd: 2 } },
+      ]);
+      expect(await app.result('r')).toMatchObject({ status: 'paused' });
+      expect(await app.run('r')).toMatchObject({ status: 'completed', values: { said: 'done 1' } });
+      expect(hanging.begun).toBe(1);
+    },
+  );
 
-  test('is refused once somebody has, whatever it writes', async ({ db }) => {
+  test('is refused once somebody has, whatever it writes', ofOneFile('shares the file'), async ({ db }) => {
     const hanging = new Hanging();
     const late: string[] = [];
     const node: Node = async (_state, { writer }) => {
@@ -359,6 +368,7 @@ function family(db: Database, hanging: Hanging) {
 describe('a child run', () => {
   test.for(['signal', 'pause'] as const)(
     'is stopped with its parent by %s, is not due alone, and goes on with it',
+    notThroughRuns('asks another method'),
     async (how, { db }) => {
       const hanging = new Hanging();
       const { app, below } = family(db, hanging);
@@ -379,7 +389,7 @@ describe('a child run', () => {
     },
   );
 
-  test('is cancelled with its parent, once', async ({ db }) => {
+  test('is cancelled with its parent, once', notThroughRuns('asks another method'), async ({ db }) => {
     const hanging = new Hanging();
     const { app, below } = family(db, hanging);
     const driving = app.run('parent', {});
