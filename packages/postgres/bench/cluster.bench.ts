@@ -1,4 +1,4 @@
-// `pnpm bench:cluster [--quick] [--json] [--minutes 15] [--only starts|steps|runs|waiting|takeover]`: runs in a cluster beside a local file, LangGraph's
+// `pnpm bench:cluster [--quick] [--json] [--minutes 15] [--only starts|steps|runs|saver|waiting|takeover]`: runs in a cluster beside a local file, LangGraph's
 // own saver for PostgreSQL and DBOS, interleaved in one process; runs that wait; what a kill costs. See docs/internals/benchmarks.md.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { round } from '../../core/bench/state/figures.ts';
 import { startPostgres } from '../test/support/startPostgres.ts';
+import { besideSaver } from './cluster/besideSaver.ts';
 import { bytesPerStep } from './cluster/bytesPerStep.ts';
 import { figuresOf, type KeeperFigures, perRuns } from './cluster/figures.ts';
 import { startDbos } from './cluster/keepers.ts';
@@ -15,11 +16,18 @@ import { starts } from './cluster/starts.ts';
 import { takeovers } from './cluster/takeovers.ts';
 import { waiting } from './cluster/waiting.ts';
 
-const PARTS = ['starts', 'steps', 'runs', 'waiting', 'takeover'] as const;
+const PARTS = ['starts', 'steps', 'runs', 'saver', 'waiting', 'takeover'] as const;
 type Part = (typeof PARTS)[number];
 
 /** Of the whole time. A part that runs out of time has fewer rounds. */
-const SHARES: Readonly<Record<Part, number>> = { starts: 1, steps: 7, runs: 4, waiting: 3, takeover: 1 };
+const SHARES: Readonly<Record<Part, number>> = {
+  starts: 1,
+  steps: 6,
+  runs: 4,
+  saver: 2,
+  waiting: 3,
+  takeover: 1,
+};
 
 const { quick, json, only, minutes } = parseArgs({
   options: {
@@ -75,6 +83,11 @@ try {
       runs: await perRuns(place, quick ? [1, 10] : [1, 3, 10, 30], { until: untilOf('runs'), tell }),
     };
   await stopDbos();
+  if (wants('saver'))
+    said = {
+      ...said,
+      saver: await besideSaver(place, { rounds: quick ? 5 : 9, until: untilOf('saver'), tell }),
+    };
   if (wants('waiting'))
     said = {
       ...said,

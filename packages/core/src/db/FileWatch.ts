@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { Database, Statement } from 'better-sqlite3';
 import { News } from '../events/News.ts';
 import { prepare } from './prepare.ts';
+import { isWorkingCopy } from './workingCopies.ts';
 import { logOf } from './writeAheadLog.ts';
 
 /** How often everybody who waits looks, told or not, ms: what no file system reports is found by this. */
@@ -52,7 +53,8 @@ export function tellNews(db: Database): void {
 /** Whether the file of `db` can be watched, where somebody waits for its news: else only the clock finds the writes of others. */
 export const isWatched = (db: Database): boolean => watches.get(db)?.isBlind !== true;
 
-const watchKey = (db: Database): Key => (db.memory ? db : resolve(db.name));
+/** Only its own connection writes to a database in memory, and to a working copy. */
+const watchKey = (db: Database): Key => (db.memory || isWorkingCopy(db) ? db : resolve(db.name));
 
 /**
  * The write-ahead log of one connection, watched while somebody waits. It exists as long as the connection is open, and

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { openParts, prepare, type TransactionPart } from './prepare.ts';
 import { writesTo } from './tableWrites.ts';
+import { isWorkingCopy } from './workingCopies.ts';
 
 /** A value that was read, and the writes up to then. */
 interface Kept<T = unknown> {
@@ -37,8 +38,9 @@ export function keepReads(db: Database, threadId: string): () => void {
 /** A transaction sees the file at one moment. */
 const seenIn = new WeakMap<TransactionPart, number>();
 
-/** Another number once another connection has committed. */
+/** Another number once another connection has committed. A working copy has one connection. */
 export function commitsOfOthers(db: Database): number {
+  if (isWorkingCopy(db)) return 0;
   const whole = openParts(db)?.[0];
   const seen = whole === undefined ? undefined : seenIn.get(whole);
   if (seen !== undefined) return seen;

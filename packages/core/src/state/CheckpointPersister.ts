@@ -61,7 +61,7 @@ const REMEMBERED_RUNS = 64;
 /** Runs whose last turn's texts are kept in memory: what did not change is neither hashed nor looked up again. */
 const REMEMBERED_TEXTS = 4;
 
-interface StoredText extends FieldText {
+interface StoredText extends Pick<FieldText, 'json'> {
   readonly blobId: number;
 }
 
@@ -96,6 +96,8 @@ export class CheckpointPersister {
   readonly #selectExists: Statement<[string], unknown>;
   readonly #heads = new RecentMap<string, FieldHeads>(REMEMBERED_RUNS);
   readonly #turns = new RecentMap<string, LastTurn>(REMEMBERED_TEXTS);
+  /** The large fields of the turn that was staged last, written or not. */
+  readonly #staged = new RecentMap<string, ReadonlyMap<string, FieldText>>(REMEMBERED_TEXTS);
   #blobs: BlobStore | undefined;
 
   /** @param db - An open state file with the journal's table; its first seven columns are enough. */
@@ -126,8 +128,9 @@ export class CheckpointPersister {
    * @throws TypeError if the state is not JSON.
    */
   stage(checkpoint: LangGraphCheckpoint): () => void {
-    const before = this.#turns.get(checkpoint.graphId)?.texts;
-    const state = storeState(checkpoint.state, this.#hasBlobs, before);
+    const { graphId } = checkpoint;
+    const state = storeState(checkpoint.state, this.#hasBlobs, this.#staged.get(graphId));
+    if (state.kind === 'manifest') this.#staged.set(graphId, state.large);
     // One row is written whole or not by itself: a caller in a transaction may go on without it.
     const commit = state.kind === 'whole' ? withinTransaction : immediateTransaction;
     return () => commit(this.#db, () => this.#saveInTx(checkpoint, state));
@@ -175,10 +178,10 @@ export class CheckpointPersister {
     const before = this.#headsOf(graphId);
     const stored = this.#storedTexts(graphId);
     const texts = new Map<string, StoredText>();
-    const written = state.write((field, { text, json }) => {
+    const written = state.write((field, { json }) => {
       const known = stored?.get(field);
       const blobId = known?.json === json ? known.blobId : this.#put(json, before[field]);
-      texts.set(field, { text, json, blobId });
+      texts.set(field, { json, blobId });
       return blobId;
     });
     this.#heads.set(graphId, blobsOf(texts));

@@ -99,7 +99,10 @@ export interface StatusUpdate {
  *
  * @throws DevsError of every verb: `LEASE_LOST`; `STATE_…` if the file cannot be written.
  */
-export interface NodeStore extends Pick<CommitBarrier, 'pending' | 'keepsUp'> {
+export interface NodeStore extends Pick<CommitBarrier, 'pending'> {
+  /** {@link CommitBarrier.keepsUp} of all that the run has written, late or not. */
+  keepsUp(): Promise<void> | null;
+
   /**
    * Calls verbs, in synchronous `work`, once others that write the file let it: until then the event loop turns. Work that is
    * refused as busy has had no effect.

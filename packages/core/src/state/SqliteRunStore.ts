@@ -46,7 +46,7 @@ export class SqliteRunStore implements RunStore {
   }
 
   keepsUp(): Promise<void> | null {
-    return this.#file.outlet.keepsUp();
+    return this.#file.outlet.keepsUp(() => this.#file.commitLate());
   }
 
   whenFree<T>(work: () => T, wait?: BusyWait): Promise<T> {

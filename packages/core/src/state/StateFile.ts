@@ -163,8 +163,8 @@ export class StateFile {
   }
 
   /**
-   * The driver of a run goes on before its progress is on disk, until {@link endWrites}. What is on its way from here to another
-   * place has a measure of its own, {@link CommitBarrier.keepsUp}.
+   * The driver of a run goes on before its progress is committed, until {@link endWrites}. What is on its way from here to another
+   * place has a measure of its own besides, {@link CommitBarrier.keepsUp}.
    *
    * @param afterProgress - Only once it has made progress under this lease.
    */
@@ -172,7 +172,7 @@ export class StateFile {
     { threadId, epoch }: FencedLease,
     { afterProgress }: { readonly afterProgress: boolean },
   ): void {
-    if (this.outlet === HERE) this.#late.set(threadId, { epoch, afterProgress });
+    this.#late.set(threadId, { epoch, afterProgress });
   }
 
   /** Whether the progress of this driver may be written with the next {@link commit}. */

@@ -11,7 +11,11 @@ export type PutField = (field: string, value: FieldText) => number;
 export type JournaledState =
   | { readonly kind: 'whole'; readonly json: string }
   /** `write` gives the text of the row; hands every large field to `put`. */
-  | { readonly kind: 'manifest'; readonly write: (put: PutField) => string };
+  | {
+      readonly kind: 'manifest';
+      readonly large: ReadonlyMap<string, FieldText>;
+      readonly write: (put: PutField) => string;
+    };
 
 /** What a row of the journal holds of a state. */
 export interface StoredState {
@@ -71,7 +75,13 @@ export function storeState(
   if (!canShare) return { kind: 'whole', json: isMarked ? manifestOf(fields, []) : joinMembers(fields) };
   const whole = isMarked ? null : wholeText(fields);
   if (whole !== null) return { kind: 'whole', json: whole };
-  return { kind: 'manifest', write: (put) => manifestText(fields, put) };
+  const large = fields.filter(({ json }) => json.length > INLINE_FIELD_LENGTH);
+  const small = fields.filter(({ json }) => json.length <= INLINE_FIELD_LENGTH);
+  return {
+    kind: 'manifest',
+    large: new Map(large.map((field) => [field.name, field])),
+    write: (put) => manifestText(small, large, put),
+  };
 }
 
 /** Nothing for what JSON leaves out. */
@@ -115,10 +125,7 @@ export function referencesOf(row: StoredState): Readonly<Record<string, number>>
 }
 
 /** The text of a {@link Manifest}, put together from the texts of its fields. */
-function manifestText(fields: readonly JournalField[], put: PutField): string {
-  const isSmall = ({ json }: JournalField): boolean => json.length <= INLINE_FIELD_LENGTH;
-  const small = fields.filter(isSmall);
-  const large = fields.filter((field) => !isSmall(field));
+function manifestText(small: readonly Member[], large: readonly JournalField[], put: PutField): string {
   const channels = large.map((field) => ({ name: field.name, json: String(put(field.name, field)) }));
   return manifestOf(small, channels);
 }

@@ -1,4 +1,5 @@
 import { table } from '../../../core/bench/state/figures.ts';
+import type { BesideSaver } from './besideSaver.ts';
 import type { KeeperFigures, PerRuns } from './figures.ts';
 import type { Starts } from './starts.ts';
 import type { Takeovers } from './takeovers.ts';
@@ -14,14 +15,16 @@ export interface Said {
     readonly bytes: number;
   };
   readonly runs?: PerRuns;
+  readonly saver?: readonly BesideSaver[];
   readonly waiting?: readonly Waiting[];
   readonly takeover?: Takeovers;
 }
 
-export function sayAll({ starts, steps, runs, waiting, takeover }: Said): void {
+export function sayAll({ starts, steps, runs, saver, waiting, takeover }: Said): void {
   if (starts) sayStarts(starts);
   if (steps) saySteps(steps);
   if (runs) sayRuns(runs);
+  if (saver) saySaver(saver);
   if (waiting) sayWaiting(waiting);
   if (takeover) sayTakeover(takeover);
 }
@@ -55,6 +58,23 @@ function sayRuns({ counts, keepers }: PerRuns): void {
     ...counts.map((_, at) => `${workerCpuMs[at]} / ${serverCpuMs[at]}`),
   ]);
   console.log(table(['keeper', ...counts.map((count) => `${count} at a time`)], rows));
+}
+
+function saySaver(saver: readonly BesideSaver[]): void {
+  console.log('\nWhole runs without a call, beside PostgresSaver\n');
+  const head = [
+    'super-steps',
+    'at a time',
+    'worker CPU ms',
+    'its',
+    'ratio',
+    'least, most',
+    'of its PostgreSQL',
+  ];
+  const rows = saver.map(({ steps, atOnce, workerCpuMs, saverWorkerCpuMs, worker, server }) => [
+    ...[steps, atOnce, workerCpuMs, saverWorkerCpuMs, worker[0], `${worker[1]}, ${worker[2]}`, server],
+  ]);
+  console.log(table(head, rows));
 }
 
 function sayWaiting(waiting: readonly Waiting[]): void {

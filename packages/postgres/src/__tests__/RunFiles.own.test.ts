@@ -69,12 +69,12 @@ test('a base that becomes more than a file may have costs no more than that, and
     }),
   );
   expect(most).toBeLessThan(16 * MIB);
-  const whole = await files(await packed(TEMPLATE), [], MOST).read('m');
+  const whole = await files(await packed(Uint8Array.from(TEMPLATE)), [], MOST).read('m');
   expect(whole?.image.bytes.equals(TEMPLATE)).toBe(true);
 });
 
 test('nor does a change that says the file has any number of pages', async () => {
-  const base = await packed(TEMPLATE);
+  const base = await packed(Uint8Array.from(TEMPLATE));
   const image = new FileImage(TEMPLATE);
   const pages = BOMB / PAGE;
   let { sum } = image;

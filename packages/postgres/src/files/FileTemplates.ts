@@ -1,6 +1,7 @@
 import { DevsError } from '@devs/core';
 import { runFile } from '@devs/core/internal';
 import type { Tables } from '../server/Tables.ts';
+import { alignedUint32 } from './change.ts';
 
 /**
  * Files that no run has written to yet, one of each version of their tables, of which all runs have most pages: what a run's
@@ -57,25 +58,18 @@ export class FileTemplates {
 }
 
 /**
- * What a file has that a template has not, which is zeros where they are the same; called again with that, the file. Both are
- * of whole pages.
+ * Makes of a file what it has that a template has not, which is zeros where they are the same; called again with that, the file.
+ * Both are of whole pages.
+ *
+ * @param file - Its bytes are changed, or those of a copy.
  */
 export function unlike(file: Uint8Array, template: Uint8Array): Uint8Array {
-  const bytes = Uint8Array.from(file);
-  const both = Math.min(file.length, template.length);
-  for (let at = 0; at < both; at += PART) {
-    const [own, known] = [
-      bytes.subarray(at, Math.min(at + PART, both)),
-      template.subarray(at, Math.min(at + PART, both)),
-    ];
-    if (Buffer.compare(own, known) === 0) own.fill(0);
-    else for (let n = 0; n < own.length; n += 1) own[n] = (own[n] ?? 0) ^ (known[n] ?? 0);
-  }
+  const bytes = file.byteOffset % 4 === 0 ? file : Uint8Array.from(file);
+  const [own, known] = [alignedUint32(bytes), alignedUint32(template)];
+  const both = Math.min(own.length, known.length);
+  for (let word = 0; word < both; word += 1) own[word] = (own[word] ?? 0) ^ (known[word] ?? 0);
   return bytes;
 }
-
-/** Most parts of a run's file are those of its template, bytes. */
-const PART = 1024;
 
 function templateMissing(version: number): never {
   throw new DevsError(

@@ -40,7 +40,7 @@ const [compressed, decompressed] = [promisify(brotliCompress), promisify(brotliD
 
 /** A window of 4 MiB: a run's file has most of its values twice, as its input, in a channel, in a step. */
 const COMPRESSION = {
-  [constants.BROTLI_PARAM_QUALITY]: 5,
+  [constants.BROTLI_PARAM_QUALITY]: 4,
   [constants.BROTLI_PARAM_LGWIN]: 22,
 };
 
@@ -212,7 +212,11 @@ export class RunFiles {
     image.apply(change);
   }
 
-  /** What {@link baseOf} takes. */
+  /**
+   * What {@link baseOf} takes.
+   *
+   * @param file - Its bytes are changed.
+   */
   async packed(file: Uint8Array, tenant: string): Promise<Uint8Array> {
     const header = Buffer.alloc(HEADER);
     header.writeUInt32LE(runFile.schema);

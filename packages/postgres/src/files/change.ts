@@ -63,7 +63,8 @@ export function editsBetween(page: number, before: Uint8Array, after: Uint8Array
   return edits;
 }
 
-function alignedUint32(bytes: Uint8Array): Uint32Array {
+/** Of a multiple of 4 bytes. */
+export function alignedUint32(bytes: Uint8Array): Uint32Array {
   const aligned = bytes.byteOffset % 4 === 0 ? bytes : Uint8Array.from(bytes);
   return new Uint32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / 4);
 }

@@ -13,6 +13,7 @@ import type { GateEvent } from '../rows/gateEventRows.ts';
 import type { RunClaim } from '../rows/RunRows.ts';
 import { lost, type Sender, type Shipment, type Shipper } from '../rows/Shipper.ts';
 import { WalTap } from './WalTap.ts';
+import { whenAtRest } from './whenAtRest.ts';
 
 const PREFIX = 'devs-runs-';
 
@@ -57,10 +58,10 @@ export class WorkingCopies {
 const COMPACT_AT = 32 * 1024;
 /** How many times a run may go on without an arrival: what it has not recorded as a call is done again if it ends meanwhile. */
 const AHEAD = 8;
-/** After which what nobody waits for is on its way, ms. */
-const SOON_MS = 100;
-/** Both before the first arrival of a run, and so before its first call: most short runs arrive as a whole. */
-const [FIRST_AHEAD, FIRST_SOON_MS] = [64, 500];
+/** After which what nobody waits for is on its way, ms, and the same in a busy process. */
+const [SOON_MS, SOON_BUSY_MS] = [100, 500];
+/** All of them before the first arrival of a run, and so before its first call: most short runs arrive as a whole. */
+const [FIRST_AHEAD, FIRST_SOON_MS, FIRST_SOON_BUSY_MS] = [64, 500, 2000];
 /** Of the write-ahead log of a working copy, bytes: more, and it is moved into the file. */
 const LOG_BYTES = 8 * 1024 * 1024;
 
@@ -107,7 +108,8 @@ export class HeldFile implements CommitBarrier, Sender {
   #next: Promise<void> | null = null;
   /** Has what is to be packed sent. */
   #send: (() => void) | null = null;
-  #soon: NodeJS.Timeout | null = null;
+  /** Ends the wait for {@link SOON_MS}. */
+  #soon: (() => void) | null = null;
   /** Of what is packed and has not arrived; stays where it never will. */
   #underWay: Promise<void> | null = null;
   /** How many times the run has gone on since it packed. */
@@ -200,13 +202,18 @@ export class HeldFile implements CommitBarrier, Sender {
     if (this.#deaths !== null)
       this.#sendNow(); // progress is to arrive before the next death
     else if (this.#send !== null)
-      this.#soon ??= setTimeout(() => this.#sendNow(), this.#isFirst ? FIRST_SOON_MS : SOON_MS);
+      this.#soon ??= this.#isFirst
+        ? whenAtRest(() => this.#sendNow(), FIRST_SOON_MS, FIRST_SOON_BUSY_MS)
+        : whenAtRest(() => this.#sendNow(), SOON_MS, SOON_BUSY_MS);
     return arrival;
   }
 
-  keepsUp(): Promise<void> | null {
+  keepsUp(commit: () => void): Promise<void> | null {
     this.#ahead += 1;
-    if (this.#ahead > (this.#isFirst ? FIRST_AHEAD : AHEAD)) return this.pending();
+    if (this.#ahead > (this.#isFirst ? FIRST_AHEAD : AHEAD)) {
+      commit();
+      return this.pending();
+    }
     void this.leaving();
     return null;
   }
@@ -304,7 +311,7 @@ export class HeldFile implements CommitBarrier, Sender {
   /** What comes after a change that is lost is lost too. */
   async #ship(asked: Promise<void>): Promise<void> {
     await Promise.all([this.#underWay, asked]);
-    if (this.#soon !== null) clearTimeout(this.#soon);
+    this.#soon?.();
     this.#soon = null;
     await this.#parts.shipper.ship(this);
   }

@@ -4,7 +4,7 @@ import type { Database } from 'better-sqlite3';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
-import { createDatabase } from '../createDatabase.ts';
+import { createDatabase, openWorkingCopy } from '../createDatabase.ts';
 import { FileNews, LOOK_EVERY_MS, onNews, tellNews } from '../FileWatch.ts';
 
 /** The file system's part where a test plays it: watchers that are open, and what the next one is refused with. */
@@ -374,6 +374,25 @@ describe('whoever waits at a state file', () => {
     stop();
     db.close();
     other.close();
+  });
+
+  test('is told of a working copy by its own connection alone, and neither watches nor asks', ({
+    dbPath,
+  }) => {
+    createDatabase({ dbPath }).close();
+    const db = openWorkingCopy(dbPath);
+    let looks = 0;
+    const stop = onNews(db, () => {
+      looks += 1;
+    });
+    const timers = vi.getTimerCount();
+    pass(LOOK_EVERY_MS / 2);
+    expect([looks, played.asked, timers]).toEqual([0, 0, 1]);
+    tellNews(db);
+    pass(11);
+    expect([looks, played.asked]).toEqual([1, 0]);
+    stop();
+    db.close();
   });
 
   test('looks, and finds out itself, where the file cannot be read any more', ({ dbPath }) => {

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
-import { createDatabase } from '../createDatabase.ts';
+import { createDatabase, openWorkingCopy } from '../createDatabase.ts';
 import { keepRead, keepReads, knownRead, readKept, TableKnowledge } from '../keptReads.ts';
 import { prepare, transaction } from '../prepare.ts';
 
@@ -43,6 +43,24 @@ describe('what is read of a run that is kept', () => {
     expect(count()).toBe(1);
     other.close();
     file.close();
+  });
+
+  test('asks nothing of a working copy, which has no other connection', ({ dbPath }) => {
+    createDatabase({ dbPath }).close();
+    const copy = openWorkingCopy(dbPath);
+    const asked: string[] = [];
+    const { prepare: prepared } = copy;
+    copy.prepare = ((sql: string) => {
+      asked.push(sql);
+      return prepared.call(copy, sql);
+    }) as typeof copy.prepare;
+    const { looked, count } = counted(copy);
+    keepReads(copy, 'run');
+    expect([count(), count(), looked.times]).toEqual([0, 0, 1]);
+    prepare(copy, INSERT).run();
+    expect([count(), looked.times]).toEqual([1, 2]);
+    expect(asked.filter((sql) => sql.includes('data_version'))).toEqual([]);
+    copy.close();
   });
 
   test('is read again after what was written is undone, all of it or a part', ({ db }) => {

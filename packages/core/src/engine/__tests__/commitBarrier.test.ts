@@ -40,8 +40,10 @@ class HeldOutlet implements CommitBarrier {
     return this.pending();
   }
 
-  keepsUp(): Promise<void> | null {
-    return this.isFar ? this.pending() : null;
+  keepsUp(commit: () => void): Promise<void> | null {
+    if (!this.isFar) return null;
+    commit();
+    return this.pending();
   }
 
   /** Resolves once somebody waits, and all that does not wait has been done. */
@@ -139,8 +141,8 @@ const HELD: readonly Held[] = [
     what: 'a call',
     held: "SELECT 1 FROM agent_steps WHERE state = 'intent'",
     act: start,
-    before: 'NODE_STARTED',
-    after: ['call', 'STEP_FINISHED'],
+    before: '', // that its node has begun is in the same commit
+    after: ['NODE_STARTED', 'call', 'STEP_FINISHED'],
   },
   {
     what: 'a result',

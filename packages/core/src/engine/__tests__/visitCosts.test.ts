@@ -5,11 +5,16 @@ import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { interceptStatements } from '../../../test/support/interceptStatements.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
+import { EventBus } from '../../events/events.ts';
+import { type CommitBarrier, HERE } from '../../state/commits/CommitBarrier.ts';
 import { durable } from '../app/durable.ts';
 import * as loopTurn from '../execution/yieldToEventLoop.ts';
+import { EngineStore } from '../gates/EngineStore.ts';
 import type { Gate } from '../gates/Gate.ts';
+import { ownGraphProfile } from '../graph/NodeEngine.ts';
 import { interrupt as ownInterrupt } from '../node/interrupt.ts';
 import { step } from '../node/step.ts';
+import { STEP_CODEC } from '../saver/StrictSerde.ts';
 
 // What comes by the clock depends on the machine: turns of the event loop, heartbeats, looks for requests.
 beforeEach(() => {
@@ -37,7 +42,12 @@ function counting(visits: number, work: () => unknown) {
 interface Visit {
   readonly work: () => unknown;
   readonly durability: 'sync' | 'async';
+  /** @defaultValue what is committed is there */
+  readonly outlet?: CommitBarrier;
 }
+
+/** As of a working copy: the run may go on. */
+const AHEAD: CommitBarrier = { pending: () => null, leaving: () => null, keepsUp: () => null };
 
 const counters: Readonly<Record<string, RegExp>> = {
   savepoints: /^SAVEPOINT/,
@@ -60,11 +70,16 @@ function executedOn(db: Database): string[] {
 async function countsOf(
   dbPath: string,
   visits: number,
-  { work, durability }: Visit,
+  { work, durability, outlet = HERE }: Visit,
 ): Promise<readonly number[]> {
   const db = createDatabase({ dbPath: `${dbPath}-${visits}` });
   const executed = executedOn(db);
-  const app = durable(counting(visits, work), { db, durability, guards: { maxDepth: 100 } });
+  const events = new EventBus();
+  const store = new EngineStore(db, { events, outlet, codec: STEP_CODEC });
+  const known = { profile: ownGraphProfile<typeof Counting.State>(), store };
+  const endOf = () => ({ status: 'completed', reason: null }) as const;
+  const options = { db, events, durability, guards: { maxDepth: 100 } };
+  const app = durable(counting(visits, work), options, { ...known, endOf });
   expect((await app.run('run', { visits: 0 })).status).toBe('completed');
   db.close();
   return Object.values(counters).map((counter) => executed.filter((sql) => counter.test(sql)).length);
@@ -101,6 +116,13 @@ describe('a visit of a node', () => {
       expect(await costOfAVisit(dbPath, { work: nothing, durability })).toEqual(cost);
     },
   );
+
+  test('makes no commit by itself either where what is committed is on its way to another place', async ({
+    dbPath,
+  }) => {
+    const { commits } = await costOfAVisit(dbPath, { work: nothing, durability: 'async', outlet: AHEAD });
+    expect(commits).toBe(0);
+  });
 
   test.for([
     ['sync', { commits: 4, savepoints: 0, fences: 4, statements: 27 }],

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
-import { EventBus } from '../../events/events.ts';
-import { StateFile } from '../../state/StateFile.ts';
+import { ThreadStore } from '../../state/threads/ThreadStore.ts';
 import { hasEnded } from '../../state/threads/threadRecords.ts';
 
 /**
@@ -11,7 +10,7 @@ import { hasEnded } from '../../state/threads/threadRecords.ts';
  * @param why - `null` for a run that is not given up.
  */
 export function markGivenUp(db: Database, threadId: string, why: string | null, now: () => number): void {
-  const { threads } = new StateFile(db, { events: new EventBus(), now, newId: randomUUID });
+  const threads = new ThreadStore(db, { now, newId: randomUUID });
   const status = threads.get(threadId)?.status ?? 'completed';
   if (why === null ? status !== 'dead_letter' : hasEnded(status)) return;
   threads.evict(threadId);

@@ -124,7 +124,11 @@ export class DrivenSaver extends SqliteSaver {
       await this.#commit(streamed, staged);
     } else {
       memory?.putting(checkpoint.id, metadata);
-      await this.#withNext(lease, streamed, staged, { memory, queued: (rows) => memory?.put(rows) });
+      const queued = (rows: StagedRows): null => {
+        memory?.put(rows);
+        return null;
+      };
+      await this.#withNext(lease, streamed, staged, { memory, queued });
       if (this.#store.writesLate(lease)) await this.#shown(config);
     }
     return configOf({ ...requiredNamespace(config), checkpointId: checkpoint.id });
@@ -152,7 +156,10 @@ export class DrivenSaver extends SqliteSaver {
       await this.#commit(streamed, staged);
       memory?.forget(); // a read meanwhile may not have it
     } else {
-      const queued = ({ records }: StagedWrites): void => memory?.wrote(checkpointId, records);
+      const queued = ({ records }: StagedWrites): Promise<void> | null => {
+        memory?.wrote(checkpointId, records);
+        return this.#store.writesLate(lease) ? this.#store.runs.keepsUp() : null;
+      };
       await this.#withNext(lease, streamed, staged, { memory, queued });
     }
     // Only now: a turn of the event loop commits what is late, and an Action without its writes is a node that runs again.
@@ -223,8 +230,9 @@ export class DrivenSaver extends SqliteSaver {
     lease: FencedLease,
     streamed: Alongside | undefined,
     staged: Promise<Staged>,
-    { memory, queued }: { readonly memory: DriverMemory | null; readonly queued: (staged: Staged) => void },
+    { memory, queued }: Queueing<Staged>,
   ): Promise<void> {
+    let isBehind: Promise<void> | null = null;
     try {
       const ready = await staged;
       await streamed?.ready();
@@ -235,10 +243,11 @@ export class DrivenSaver extends SqliteSaver {
         memory?.committed();
       };
       withNextCommit(this.#db, { lease, write: () => ready.write(beside), committed });
-      queued(ready);
+      isBehind = queued(ready);
     } finally {
       streamed?.over();
     }
+    if (isBehind !== null) await isBehind;
   }
 
   /** A reader here has the super-step before the next one, and may leave. Its tasks have ended: the event loop may turn. */
@@ -317,6 +326,12 @@ async function inTurn(rows: StagedRows): Promise<StagedRows> {
 }
 
 type Writable = Pick<StagedRows, 'write'>;
+
+interface Queueing<Staged> {
+  readonly memory: DriverMemory | null;
+  /** Returns what the run has to wait for before it goes on. */
+  readonly queued: (staged: Staged) => Promise<void> | null;
+}
 
 const isLeaseObject = (lease: unknown): lease is object => typeof lease === 'object' && lease !== null;
 

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { isOwnerAlive, localHost, ownerToken } from '../threads/hostIdentity.ts';
+import { isOwnerAlive, localHost, ownerToken, thisHost } from '../threads/hostIdentity.ts';
 import { Child } from './Child.ts';
 
 /** Paths that this machine refuses to read. */
@@ -31,6 +31,13 @@ describe('localHost', () => {
     expect(host.isAlive(host.pid, host.startTime)).toBe(true);
     expect(localHost().bootId).toBe(host.bootId);
     expect(localHost().startTime).toBe(host.startTime);
+  });
+
+  test('is read once for all stores of a process', () => {
+    const { bootId, startTime } = thisHost();
+    expect({ bootId, startTime }).toEqual({ bootId: localHost().bootId, startTime: localHost().startTime });
+    unreadable.add('/proc');
+    expect(thisHost()).toMatchObject({ bootId, startTime });
   });
 
   test('reads a clock in whole milliseconds that does not go back', () => {

@@ -216,6 +216,18 @@ describe('large states', () => {
     expect(turns.loadLatest('graph-1')?.state).toEqual(largeState);
   });
 
+  test('are made JSON once, also where several turns are staged before the first is written', ({ db }) => {
+    const turns = new CheckpointPersister(db);
+    const stringify = vi.spyOn(JSON, 'stringify');
+    const staged = [1, 2, 3].map((step) => turns.stage(aTurn({ state: { ...largeState, step } })));
+    for (const write of staged) write();
+    turns.save(aTurn({ state: largeState }));
+    expect(stringify.mock.calls.filter(([value]) => value === largeState.prose)).toHaveLength(1);
+    stringify.mockRestore();
+    expect(db.prepare('SELECT count(*) FROM state_blobs').pluck().get()).toBe(1);
+    expect(turns.loadLatest('graph-1')?.state).toEqual(largeState);
+  });
+
   test('drop undefined fields as JSON.stringify does', ({ db }) => {
     const turns = new CheckpointPersister(db);
     turns.save(aTurn({ state: { ...largeState, gone: undefined } }));

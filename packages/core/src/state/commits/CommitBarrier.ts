@@ -9,8 +9,12 @@ export interface CommitBarrier {
   pending(): Promise<void> | null;
   /** As {@link pending}, of which nobody waits to go on: it may go with what is committed next, soon. */
   leaving(): Promise<void> | null;
-  /** Whether little enough is on its way to go on: `null` where it is, else as {@link pending}. */
-  keepsUp(): Promise<void> | null;
+  /**
+   * Whether little enough is on its way to go on: `null` where it is, else as {@link pending}.
+   *
+   * @param commit - Commits what was written late. Called before it is waited for.
+   */
+  keepsUp(commit: () => void): Promise<void> | null;
 }
 
 /** Where all that is committed is on its way at once. */

@@ -19,7 +19,7 @@ import {
 } from '../commits/immediateTransaction.ts';
 import { type StoreOptions, useSeals } from '../rows/rows.ts';
 import { GraphOrderStore } from './GraphOrderStore.ts';
-import { type HostIdentity, isOwnerAlive, localHost, NOBODY, ownerToken } from './hostIdentity.ts';
+import { type HostIdentity, isOwnerAlive, NOBODY, ownerToken, thisHost } from './hostIdentity.ts';
 import { RunFolderStore } from './RunFolders.ts';
 import { type NewSignal, type SignalKind, SignalStore } from './SignalStore.ts';
 import * as sql from './threadRecords.ts';
@@ -110,7 +110,7 @@ export class ThreadStore {
   readonly #awaitInput: Statement<[object]>;
 
   /** @param db - An open, migrated state file. */
-  constructor(db: Database, { now = Date.now, host = localHost() }: ThreadStoreOptions = {}) {
+  constructor(db: Database, { now = Date.now, host = thisHost() }: ThreadStoreOptions = {}) {
     useSeals(db);
     this.#db = db;
     this.#now = now;

@@ -29,6 +29,14 @@ export function localHost(): HostIdentity {
   };
 }
 
+let own: HostIdentity | undefined;
+
+/** {@link localHost}, read once: a process does not become another one. */
+export function thisHost(): HostIdentity {
+  own ??= localHost();
+  return own;
+}
+
 /** Names a holder that there cannot be: above every limit of process ids. */
 export const NOBODY = '2147483647:1';
 
