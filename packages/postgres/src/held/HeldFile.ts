@@ -170,7 +170,7 @@ export class HeldFile implements CommitBarrier, Sender {
     return this.#seq;
   }
 
-  /** Whether more was written after the change `seq`. */
+  /** Whether the run wrote more after the change `seq`. */
   hasGrown(seq: number): boolean {
     return this.#seq !== seq || this.#tap.isBehind;
   }

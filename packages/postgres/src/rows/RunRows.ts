@@ -180,8 +180,8 @@ export class RunRows {
   /**
    * Lets go of a run as it stands, in one transaction with its index, its job and its timer.
    *
-   * @returns `again` where it was told something that it has not taken, `grown` where a change of its holder came after `head`;
-   *   nothing is changed then.
+   * @returns `again` if the run has a signal that its holder has not taken, `grown` if its holder sent a change after `head`.
+   *   Then the run stays as it was.
    * @throws DevsError `LEASE_LOST`, `STATE_IO`
    */
   async settle(claim: RunClaim, settlement: RowSettlement): Promise<'settled' | 'again' | 'grown'> {

@@ -91,7 +91,7 @@ const FAULTS: readonly (readonly [codes: RegExp, what: string, remedy: string])[
   ],
 ];
 
-/** A text with NUL, which PostgreSQL does not store. Only what names a run or a part of it is handed over as it was given. */
+/** PostgreSQL refuses text with NUL. Names come here with it; other texts lose it before. */
 const NOT_STORABLE = '22021';
 
 /** What `pg` throws, as a fault of the engine; others are left as they are. */
