@@ -150,7 +150,7 @@ FROM ${this.#schema}.workers w ORDER BY started_at, worker_id`,
   /** Counts open runs by their index, and reads the kept counts of ended ones. */
   async numbers(): Promise<RunNumbers> {
     const schema = this.#schema;
-    const runs = await this.#tables.query<ClusterRow>(
+    const ofRuns = this.#tables.query<ClusterRow>(
       `
 SELECT tenant, status, count(*) AS n FROM ${schema}.runs WHERE ended_at IS NULL GROUP BY tenant, status
 UNION ALL
@@ -158,11 +158,12 @@ SELECT tenant, status, sum(n) FROM ${schema}.run_counts GROUP BY tenant, status 
 ORDER BY tenant, status`,
       [],
     );
-    const gates = await this.#tables.query<ClusterRow>(
+    const ofGates = this.#tables.query<ClusterRow>(
       `SELECT tenant, count(*) AS n, extract(epoch FROM now() - min(opened_at)) AS oldest
        FROM ${schema}.gates WHERE status = 'open' GROUP BY tenant ORDER BY tenant`,
       [],
     );
+    const [runs, gates] = await Promise.all([ofRuns, ofGates]);
     return {
       runs: runs.map(({ tenant, status, n }) => ({
         tenant: String(tenant),

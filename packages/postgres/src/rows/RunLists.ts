@@ -2,7 +2,7 @@ import type { RunInfo, Runs } from '@devs/core';
 import { listedGate, pages, runQueryOf } from '@devs/core/internal';
 import type { Tables } from '../server/Tables.ts';
 import { labelConditions, labelsJson, labelsOfRow, lockLabelsSql, replaceLabelsSql } from './labelRows.ts';
-import { getSql, listSql } from './listSql.ts';
+import { getSql, hasEachStatus, listSql, ORDER } from './listSql.ts';
 
 interface RunRow {
   readonly run_id: string;
@@ -47,7 +47,10 @@ export class RunLists {
       query.before.id,
       query.limit + 1,
     ];
-    const conditions = `${PLACE}${graphCondition(query.graph, values)}${labelConditions(schema, filter, values)}`;
+    const isOfLabels = query.graph === null && hasEachStatus(query);
+    const ofLabel = isOfLabels ? `${PLACE} ${ORDER} LIMIT $4` : '';
+    const ofGraph = graphCondition(query.graph, values);
+    const conditions = `${PLACE}${ofGraph}${labelConditions(schema, filter, values, ofLabel)}`;
     const sql = listSql(schema, query, { conditions, limit: '$4' });
     const rows = await this.#tables.query<RunRow>(sql, values);
     const found = rows.map((row) => ({ row, at: row.created_at.getTime(), id: row.run_id }));

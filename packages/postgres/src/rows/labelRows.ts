@@ -35,18 +35,24 @@ SELECT run_id FROM held`;
 export const lockLabelsSql = (schema: string): string =>
   `SELECT labels FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE`;
 
-/** Conditions on a row with `run_id` and `tenant`, each behind an AND; their values are added to `values`. */
+/**
+ * Conditions on a row with `run_id` and `tenant`, each behind an AND; their values are added to `values`.
+ *
+ * @param page - Of the order of `run_labels`. It applies if one label is the only condition: then only the runs of a page are read.
+ */
 export function labelConditions(
   schema: string,
   filter: NonNullable<Parameters<Runs['gates']>[0]>,
   values: unknown[],
+  page = '',
 ): string {
   const { labels, idPrefix } = pages.labelQuery(filter);
   const bound = (value: string): string => `$${values.push(value)}::text`;
+  const isAlone = labels.length === 1 && idPrefix === '' && filter.tenant === undefined;
   // A value, not an expression: the planner knows how many runs have a label of which many do.
   const conditions = labels.map((label) => {
     const digest = values.push(createHash('sha256').update(label).digest());
-    return `run_id IN (SELECT run_id FROM ${schema}.run_labels WHERE label = $${digest}::bytea)`;
+    return `run_id IN (SELECT run_id FROM ${schema}.run_labels WHERE label = $${digest}::bytea${isAlone ? page : ''})`;
   });
   if (idPrefix !== '')
     conditions.push(`run_id >= ${bound(idPrefix)} AND run_id < ${bound(`${idPrefix}\u{10ffff}`)}`);

@@ -21,6 +21,11 @@ const DUE: readonly string[] = [
   `owner IS NULL AND ended_at IS NULL AND status = 'paused' AND reason = 'asked to stop' AND wake_seq <= handled_seq`,
 ];
 
+type StatusQuery = Pick<RunQuery, 'statuses' | 'due'>;
+
+/** Whether runs of each status are asked for. */
+export const hasEachStatus = ({ statuses, due }: StatusQuery): boolean => !due && statuses.length === ALL;
+
 /** Disjoint parts of the runs with these statuses. */
 function partsOf(statuses: readonly Status[]): readonly string[] {
   if (statuses.length === ALL) return ['true'];
@@ -39,7 +44,7 @@ FROM ${schema}.runs`;
 
 export const getSql = (schema: string): string => `${rowsSql(schema)} WHERE run_id = $1`;
 
-const ORDER = 'ORDER BY created_at DESC, run_id DESC';
+export const ORDER = 'ORDER BY created_at DESC, run_id DESC';
 
 /**
  * A page, newest first. Of several statuses each has an ordered page of its own, so that the others are not read.
@@ -49,7 +54,7 @@ const ORDER = 'ORDER BY created_at DESC, run_id DESC';
  */
 export function listSql(
   schema: string,
-  { statuses, due }: Pick<RunQuery, 'statuses' | 'due'>,
+  { statuses, due }: StatusQuery,
   { conditions, limit }: { readonly conditions: string; readonly limit: string },
 ): string {
   const ofStatuses = due ? ` AND ${STATUS} IN ('${statuses.join("', '")}')` : '';
