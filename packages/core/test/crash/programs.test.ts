@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { type Driven, driveByLangGraph, driveDurably, onceEach, turnsOf, whatOf } from '../programs/drive.ts';
+import { cameTo, type Driven, driveByLangGraph, driveDurably, wantedOf } from '../programs/drive.ts';
 import { goOn, killAt, type Place, wholeOf } from '../programs/killed.ts';
 import type { Program } from '../programs/Program.ts';
 import { programs } from '../programs/programs.ts';
@@ -44,11 +44,7 @@ async function bothWays(program: Program) {
 describe.each(Object.entries(programs))('a program of %s, run by the engine', (_topic, each) => {
   test.each(Object.entries(each))('is as by LangGraph alone: %s', async (_name, program) => {
     const { plain, own } = await bothWays(program);
-    expect({ ...own, visits: turnsOf(own), effects: whatOf(own) }).toStrictEqual({
-      ...plain,
-      visits: turnsOf(plain),
-      effects: onceEach(plain),
-    });
+    expect(cameTo(own)).toStrictEqual(wantedOf(plain));
   });
 });
 

@@ -28,14 +28,20 @@ export interface Driven extends Told {
   readonly effects: readonly Effect[];
 }
 
-export const whatOf = ({ effects }: Driven): readonly string[] => effects.map(({ what }) => what).sort();
+const whatOf = ({ effects }: Driven): readonly string[] => effects.map(({ what }) => what).sort();
 
 /** By LangGraph alone, what runs again makes its calls again. */
 export const onceEach = (driven: Driven): readonly string[] => [...new Set(whatOf(driven))];
 
 /** The nodes in turn: a node is run once more for an answer, to hear what it asks, so how often in a row does not count. */
-export const turnsOf = ({ visits }: Driven): readonly unknown[] =>
+const turnsOf = ({ visits }: Driven): readonly unknown[] =>
   visits.filter((visit, at) => !isDeepStrictEqual(visit, visits[at - 1]));
+
+/** What the engine came to, to be compared with {@link wantedOf} LangGraph. */
+export const cameTo = (own: Driven) => ({ ...own, visits: turnsOf(own), effects: whatOf(own) });
+
+/** What LangGraph alone came to, with each call made once. */
+export const wantedOf = (plain: Driven) => ({ ...plain, visits: turnsOf(plain), effects: onceEach(plain) });
 
 interface Snapshot {
   readonly values: unknown;

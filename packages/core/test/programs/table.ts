@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { programFile } from '../support/programFile.ts';
-import { driveByLangGraph, driveDurably, onceEach, whatOf } from './drive.ts';
+import { cameTo, driveByLangGraph, driveDurably, wantedOf } from './drive.ts';
 import { goOn, killAt, wholeOf } from './killed.ts';
 import type { Program } from './Program.ts';
 import { programs } from './programs.ts';
@@ -30,7 +30,7 @@ async function compare(topic: string, name: string, program: Program): Promise<R
   const plain = await driveByLangGraph(program, newFolder());
   const own = await driveDurably(program, newFolder());
   const calls = own.effects.length;
-  const isSame = isDeepStrictEqual({ ...own, effects: whatOf(own) }, { ...plain, effects: onceEach(plain) });
+  const isSame = isDeepStrictEqual(cameTo(own), wantedOf(plain));
   const otherwise = isSame ? [] : [name];
   for (let diesAfter = 1; program.isKilled !== false && diesAfter <= calls; diesAfter += 1) {
     const place = { topic, name, dir: newFolder(), diesAfter };
