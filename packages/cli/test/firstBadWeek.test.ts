@@ -240,6 +240,26 @@ describe('devs why', () => {
   });
 });
 
+describe('a cluster whose last worker was killed', () => {
+  // Nobody is there to delete its row.
+  const remains = `INSERT INTO devs.workers (worker_id, lock_key, host, pid, slots, graphs)
+    VALUES ('gone:1:a', 1, 'gone', 1, 10, jsonb_build_array($1::text))`;
+
+  test('has no worker for its runs', async () => {
+    await start('mail-7');
+    const [{ queue } = {}] = await cluster.sql('SELECT queue FROM devs.runs');
+    await cluster.sql(remains, [queue]);
+    while (!(await type('devs workers')).match(/gone +1 +0 of 10 +dead +/)) await sleep(100);
+    expect(JSON.parse(await type('devs why mail-7 --json'))).toMatchObject({
+      waitsFor: [`a worker of queue ${queue}: no live one has its graph in this shape`],
+      movedBy: ['start a worker with its graph, or devs accept-graph mail-7'],
+    });
+    expect(JSON.parse(await type('devs queue --json')).queues).toMatchObject([
+      { queue, runs: 1, workers: 0 },
+    ]);
+  });
+});
+
 describe('many runs at once', () => {
   test('are paused, cancelled and retried by what selects them, and the others stay', async () => {
     for (const id of ['a-1', 'a-2']) await start(id);

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { migrateSchema } from '../src/schema.ts';
 import { SessionOwner } from '../src/server/SessionOwner.ts';
 import { type PostgresServer, startPostgres } from './support/startPostgres.ts';
@@ -102,6 +102,21 @@ describe('a process that holds runs', () => {
     const after = await holders(owner);
     expect(after).toHaveLength(1);
     expect(after).not.toEqual(before);
+  });
+
+  test('says what it was told while it connected', async () => {
+    const owner = anOwner();
+    await owner.describe({ draining: false });
+    for (let n = 0; n < 1000; n += 1) owner.listen(`channel_${n}`, () => undefined);
+    const draining = async (): Promise<unknown> => {
+      const { rows } = await pool.query('SELECT draining FROM devs.workers WHERE worker_id = $1', [owner.id]);
+      return rows[0]?.draining;
+    };
+    while ((await draining()) === undefined);
+    expect(owner.isReady).toBe(false);
+    await owner.describe({ draining: true });
+    await owner.ready();
+    await vi.waitUntil(draining, { timeout: 5000 });
   });
 
   test('says why it cannot be ready', async () => {

@@ -62,12 +62,12 @@ export function formatTenants(tenants: Awaited<ReturnType<ClusterAdmin['tenants'
 
 export function workerLines(workers: Awaited<ReturnType<ClusterAdmin['workers']>>): readonly Line[] {
   if (workers.length === 0) return ['There are no workers.'];
-  const rows = workers.map(({ id, host, pid, slots, busy, draining, seenAt, queues }) => [
+  const rows = workers.map(({ id, host, pid, slots, busy, draining, isAlive, seenAt, queues }) => [
     id,
     host,
     String(pid),
     `${busy} of ${slots}`,
-    draining ? 'draining' : 'yes',
+    !isAlive ? 'dead' : draining ? 'draining' : 'yes',
     seenAt.toISOString(),
     queues.join(' ') || '-',
   ]);

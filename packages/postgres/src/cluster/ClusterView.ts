@@ -1,5 +1,6 @@
 import type { Runs } from '@devs/core';
 import { bossSchema } from '../jobs/BossJobs.ts';
+import { isDeadSql } from '../server/Owner.ts';
 import { quoteIdentifier, type Tables } from '../server/Tables.ts';
 
 /** Waiting runs of one queue and its workers. */
@@ -28,6 +29,8 @@ export interface WorkerLine {
   readonly busy: number;
   readonly queues: readonly string[];
   readonly draining: boolean;
+  /** False after its process was killed, until another worker takes over its runs. */
+  readonly isAlive: boolean;
   readonly startedAt: Date;
   readonly seenAt: Date;
 }
@@ -100,8 +103,8 @@ WITH jobs AS (
   SELECT queue, count(*) AS runs FROM ${this.#schema}.runs WHERE ended_at IS NULL AND ($1::text IS NULL OR tenant = $1)
   GROUP BY queue
 ), fetching AS (
-  SELECT queue, count(*) AS workers FROM ${this.#schema}.workers, jsonb_array_elements_text(graphs) AS queue
-  WHERE NOT draining GROUP BY queue
+  SELECT queue, count(*) AS workers FROM ${this.#schema}.workers w, jsonb_array_elements_text(graphs) AS queue
+  WHERE NOT draining AND NOT ${isDeadSql('w')} GROUP BY queue
 )
 SELECT queue, coalesce(ready, 0) AS ready, coalesce(later, 0) AS later, coalesce(active, 0) AS active,
   greatest(coalesce(oldest, 0), 0) AS oldest, coalesce(runs, 0) AS runs, coalesce(workers, 0) AS workers
@@ -130,7 +133,7 @@ FROM jobs FULL JOIN open USING (queue) FULL JOIN fetching USING (queue) ORDER BY
   async workers(): Promise<readonly WorkerLine[]> {
     const rows = await this.#tables.query<ClusterRow>(
       `
-SELECT w.*, (SELECT count(*) FROM ${this.#schema}.runs r WHERE r.owner = w.worker_id) AS busy
+SELECT w.*, ${isDeadSql('w')} AS dead, (SELECT count(*) FROM ${this.#schema}.runs r WHERE r.owner = w.worker_id) AS busy
 FROM ${this.#schema}.workers w ORDER BY started_at, worker_id`,
       [],
     );
@@ -142,6 +145,7 @@ FROM ${this.#schema}.workers w ORDER BY started_at, worker_id`,
       busy: Number(row['busy']),
       queues: row['graphs'] as readonly string[],
       draining: row['draining'] === true,
+      isAlive: row['dead'] === false,
       startedAt: row['started_at'] as Date,
       seenAt: row['seen_at'] as Date,
     }));

@@ -1,6 +1,6 @@
 import { DevsError } from '@devs/core';
 import { bossSchema } from '../jobs/BossJobs.ts';
-import { isLiveSql } from '../server/Owner.ts';
+import { isDeadSql, isLiveSql } from '../server/Owner.ts';
 import { quoteIdentifier, type Tables } from '../server/Tables.ts';
 
 /** Status of a run in a cluster, with the reasons why it waits. Times are ISO 8601, UTC. */
@@ -73,7 +73,7 @@ SELECT json_build_object(
   'gates', ARRAY(SELECT session_id FROM ${schema}.gates g WHERE g.run_id = r.run_id AND g.status = 'open' ORDER BY opened_at, session_id),
   'until', ${iso('until')},
   'untaken', (SELECT count(*) FROM ${schema}.signals s WHERE s.run_id = r.run_id AND s.seq > handled_seq),
-  'workers', (SELECT count(*) FROM ${schema}.workers w WHERE NOT w.draining AND w.graphs ? r.queue),
+  'workers', (SELECT count(*) FROM ${schema}.workers w WHERE NOT w.draining AND w.graphs ? r.queue AND NOT ${isDeadSql('w')}),
   'ready', (SELECT count(*) FROM ${jobs} j WHERE j.name = r.queue AND j.state < 'active' AND j.start_after <= now()),
   'cap', (SELECT cap FROM ${schema}.tenants t WHERE t.tenant = r.tenant),
   'executing', (SELECT count(*) FROM ${schema}.runs o WHERE o.tenant = r.tenant AND o.owner IS NOT NULL)

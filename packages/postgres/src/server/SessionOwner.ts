@@ -266,9 +266,11 @@ export class SessionOwner implements Owner {
     const timeout = `SELECT set_config(name, $1, false) FROM pg_settings WHERE name = 'idle_session_timeout'`;
     await session.ask(timeout, [String(DEAD_AFTER_MS)]);
     await session.ask('SELECT pg_advisory_lock($1)', [lockKey]);
+    const said = this.#details;
     await this.#register(session);
     for (const channel of this.#listeners.keys()) await session.ask(`LISTEN ${quoteIdentifier(channel)}`);
     [this.#session, this.#failure] = [session, null];
+    if (said !== this.#details) await this.#register(session); // described before there was a session to say it
     this.#tried();
     for (const channel of this.#listeners.keys()) this.#tell(channel, null);
   }
