@@ -404,6 +404,15 @@ LONG.push({
   run: ['scripts/newest-clients.mjs'],
 });
 
+/** The same. */
+LONG.push({
+  name: 'next',
+  env: {},
+  filter: 'scripts/next-example.mjs',
+  what: 'the example with Next.js, built, served and killed',
+  run: ['scripts/next-example.mjs'],
+});
+
 /** A script of its own, of which `.ci/run` runs a part. */
 LONG.push({
   name: 'mutations',

@@ -21,9 +21,10 @@ async function route() {
   const dir = mkdtempSync(join(tmpdir(), 'devs-next-'));
   vi.stubEnv('STATE_FILE', join(dir, 'state.sqlite'));
   const { GET, POST } = await import('../../../examples/agent-next/app/api/[...path]/route.ts');
+  const { agentServer } = await import('../../../examples/agent-next/agentServer.ts');
   const { agent } = await import('../../../examples/agent-next/agent.ts');
   onTestFinished(async () => {
-    await POST.close();
+    await agentServer().close();
     await agent.close();
     vi.unstubAllEnvs();
     rmSync(dir, { recursive: true, force: true, maxRetries: 3 });

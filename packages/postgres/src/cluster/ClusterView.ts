@@ -29,7 +29,7 @@ export interface WorkerLine {
   readonly busy: number;
   readonly queues: readonly string[];
   readonly draining: boolean;
-  /** False after its process was killed, until another worker takes over its runs. */
+  /** False after its process died, until another worker takes over its runs. */
   readonly isAlive: boolean;
   readonly startedAt: Date;
   readonly seenAt: Date;

@@ -270,7 +270,7 @@ export class SessionOwner implements Owner {
     await this.#register(session);
     for (const channel of this.#listeners.keys()) await session.ask(`LISTEN ${quoteIdentifier(channel)}`);
     [this.#session, this.#failure] = [session, null];
-    if (said !== this.#details) await this.#register(session); // described before there was a session to say it
+    if (said !== this.#details) await this.#register(session); // before there was a session
     this.#tried();
     for (const channel of this.#listeners.keys()) this.#tell(channel, null);
   }

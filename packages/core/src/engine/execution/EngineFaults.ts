@@ -132,7 +132,7 @@ function refusedResult(name: string, cause: DevsError): DevsError {
   return new Unkept(`The result of step "${name}" cannot be stored. ${cause.message}`, {
     code: cause.code,
     remedy:
-      `option` in cause.context
+      `option` in cause.context || `package` in cause.context
         ? `${cause.remedy} Then resume the run, which repeats the call.`
         : REFUSAL_REMEDIES[cause.code as Refusal['code']],
     context: { ...cause.context, step: name },

@@ -333,7 +333,10 @@ export class StrictSerde implements SerializerProtocol {
     const revived = await revivedFrom(written).catch((error: unknown) => {
       throw valueNotStorable(path, `an instance of ${name}, which cannot be loaded`, error);
     });
-    const same = Object.getPrototypeOf(revived) === Object.getPrototypeOf(instance);
+    const prototype: object = Object.getPrototypeOf(revived);
+    if (!Object.prototype.isPrototypeOf.call(prototype, instance) && idOf(revived) === idOf(instance))
+      throw ofAnotherCopy(instance, path);
+    const same = prototype === Object.getPrototypeOf(instance);
     if (!same || !isDeepStrictEqual(this.#fieldsOf(revived, path), held)) {
       throw valueNotStorable(path, `an instance of ${name}, which changes when it is loaded`);
     }
@@ -363,6 +366,20 @@ function textOfTree(tree: unknown): string {
 
 async function revivedFrom(written: Tag): Promise<object> {
   return (await decodeTagged(structuredClone(written))) as object;
+}
+
+/** Modules and name of the class, as LangChain writes them. */
+const idOf = (instance: object): string => String(Reflect.get(instance, 'lc_id'));
+
+const LANGCHAIN = '@langchain/core';
+
+function ofAnotherCopy(instance: object, path: string): DevsError {
+  const found = `a ${idOf(instance).split(',').at(-1)} of another copy of ${LANGCHAIN}`;
+  return new DevsError(`The value at ${path} cannot be stored: ${found}.`, {
+    code: 'VALUE_NOT_STORABLE',
+    remedy: `Load one ${LANGCHAIN}: run npm dedupe. A bundle takes in all of @langchain/* and @devs/*, or leaves all of them outside.`,
+    context: { path, found, package: LANGCHAIN },
+  });
 }
 
 function unknownType(type: string): DevsError {

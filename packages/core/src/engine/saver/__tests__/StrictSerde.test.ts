@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { Document } from '@langchain/core/documents';
 import { AIMessage, HumanMessage, RemoveMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
 import { Command, Overwrite, Send } from '@langchain/langgraph';
@@ -127,6 +128,20 @@ describe('what comes back equal', () => {
 });
 
 describe('LangChain messages', () => {
+  test('of another copy of LangChain are refused with the way to have one copy', async () => {
+    const { HumanMessage: Another } = createRequire(import.meta.url)(
+      '@langchain/core/messages',
+    ) as typeof import('@langchain/core/messages');
+    await expect(serde.dumpsTyped([new Another('hello')])).rejects.toMatchObject({
+      code: 'VALUE_NOT_STORABLE',
+      message: 'The value at $[0] cannot be stored: a HumanMessage of another copy of @langchain/core.',
+      remedy: expect.stringContaining('npm dedupe'),
+    });
+    class Own extends HumanMessage {}
+    const own = serde.dumpsTyped(new Own('hello'));
+    await expect(own).rejects.toThrow('an instance of Own, which cannot be loaded');
+  });
+
   const deep = { lc: 1, type: 'constructor', id: ['a'] };
   const calls = [{ name: 'search', args: { q: 'x', deep }, id: 'c1', type: 'tool_call' as const }];
   const usage = { input_tokens: 1, output_tokens: 2, total_tokens: 3 };
