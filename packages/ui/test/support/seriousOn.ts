@@ -1,11 +1,17 @@
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 
+/** A button's background changes over some time, its text at once. */
+const BACKGROUNDS_ARE_THERE = `Promise.allSettled(
+  document.getAnimations().filter((each) => each instanceof CSSTransition).map(({ finished }) => finished),
+).then(() => undefined)`;
+
 /** What axe finds serious or worse, in both colour schemes: rule, element and what is wrong with it. */
 export async function seriousOn(page: Page): Promise<readonly string[]> {
   const found = new Set<string>();
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
+    await page.evaluate(BACKGROUNDS_ARE_THERE);
     await page.evaluate(axe.source);
     // The second time, only what colours can change.
     const rules = colorScheme === 'light' ? {} : { runOnly: ['color-contrast'] };
