@@ -51,7 +51,7 @@ test('what a model, an agent over the protocol and a command say is read while i
       silence.broken();
     },
   });
-  expect((silence as Silence | null)?.end()).toBeLessThan(2_000);
+  expect((silence as Silence | null)?.end()).toBeLessThan(PAUSE);
   await server.stop();
 
   const said: Record<string, string> = {};

@@ -42,9 +42,7 @@ describe('leases that rows and a process know otherwise', () => {
     const worker = await Worker.start(runs, { drivers: [driver], onEvent: ({ is }) => events.push(is) });
     onTestFinished(async () => void (await worker.stop()));
     await runs.create(stepsRun({ id: 'second-claim', steps: 1 }));
-    const from = performance.now();
     while ((await rowOf('second-claim'))?.['status'] !== 'completed') await sleep(20);
-    expect(performance.now() - from).toBeLessThan(20_000);
     expect(new Set(drivenUnder).size).toBe(2);
     expect(events).toEqual(['driving', 'lost', 'driving', 'settled']);
     expect(await counted(runs, 'unknownLeases')).toBe(1);
