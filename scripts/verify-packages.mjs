@@ -2,7 +2,7 @@
 // packed: its types, what is in it, and how large it is.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +16,8 @@ const manifestOf = (name) => JSON.parse(readFileSync(join(root, 'packages', name
 /** A folder outside the repository whose node_modules holds only our packages, linked. */
 function makeConsumer() {
   const dir = mkdtempSync(join(tmpdir(), 'devs-consumer-'));
-  mkdirSync(join(dir, 'node_modules', '@devs'), { recursive: true });
+  for (const scope of ['@devs', '@langchain'])
+    mkdirSync(join(dir, 'node_modules', scope), { recursive: true });
   for (const name of names) {
     symlinkSync(join(root, 'packages', name), join(dir, 'node_modules', '@devs', name), 'dir');
   }
@@ -85,6 +86,18 @@ const IN_MEMORY = `
   const columns = db.prepare('PRAGMA table_info(hitl_failure_gates)').all();
   console.log(columns.length);`;
 
+/** A CommonJS program has its own copy of LangChain, beside that of the engine. */
+const OF_COMMONJS = `
+  const { durable } = require('@devs/core/langgraph');
+  const { MessagesAnnotation, START, StateGraph } = require('@langchain/langgraph');
+  const { AIMessage } = require('@langchain/core/messages');
+  const graph = new StateGraph(MessagesAnnotation)
+    .addNode('say', () => ({ messages: [new AIMessage('hello')] })).addEdge(START, 'say');
+  const app = durable(graph, { file: 'commonjs.sqlite' });
+  app.run('r', { messages: [{ role: 'user', content: 'hi' }] })
+    .then(() => app.values('r'))
+    .then(({ messages }) => console.log(messages.map(({ text }) => text).join(), messages[1].constructor === AIMessage));`;
+
 /** Read from the lockfile: node_modules keeps folders of earlier installs. */
 function langchainIsThereOnce() {
   const [, resolved] = readFileSync(join(root, 'pnpm-lock.yaml'), 'utf8').split('\nsnapshots:\n');
@@ -102,6 +115,13 @@ try {
     Number(runScript(consumer, 'commonjs', IN_MEMORY)) >= 6,
     'hitl_failure_gates has too few columns',
   );
+  for (const name of ['core', 'langgraph'])
+    symlinkSync(
+      realpathSync(join(root, 'packages', 'core', 'node_modules', '@langchain', name)),
+      join(consumer, 'node_modules', '@langchain', name),
+      'dir',
+    );
+  assert.equal(runScript(consumer, 'commonjs', OF_COMMONJS), 'hi,hello true\n');
   langchainIsThereOnce();
   const tarballs = await packAll({ checkout: root, to: join(consumer, 'tarballs') });
   const sizes = names.map((name) => {

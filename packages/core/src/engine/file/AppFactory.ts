@@ -52,6 +52,7 @@ import { assertUnitInterval } from '../guards/lattice.ts';
 import { noteBegun } from '../node/nodeContext.ts';
 import { placeHere } from '../node/stepPlace.ts';
 import { DrivenSaver } from '../saver/DrivenSaver.ts';
+import { useLangChainOf } from '../saver/langChainCopies.ts';
 import type { StoredCheckpoint } from '../saver/SqliteSaver.ts';
 import { STEP_CODEC } from '../saver/StrictSerde.ts';
 import { resolveStore } from '../store/resolveStore.ts';
@@ -182,6 +183,7 @@ export class AppFactory<Graph, State, Update, Output = State> {
     this.#limits = validLimits(options.limits);
     const read = readGraphSource<State & object, Update, string>(source, options.gates);
     const { carried } = read;
+    useLangChainOf('entrypoint' in read ? read.entrypoint : read.builder);
     if ('entrypoint' in read) assertForEntrypoint(options);
     this.#gates = parsedGates(options.gates as GivenGates<State & object> | undefined);
     this.#budget = parseBudget(options.budget ?? {});

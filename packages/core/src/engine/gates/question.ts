@@ -1,6 +1,5 @@
 // A question on its way to LangGraph's `interrupt()`, and its answer on the way back.
 
-import { Document } from '@langchain/core/documents';
 import { isBaseMessage } from '@langchain/core/messages';
 import { interrupt, isGraphInterrupt } from '@langchain/langgraph';
 import type { HitlSessionKind } from '../../state/gates/hitlSession.ts';
@@ -10,6 +9,7 @@ import { breakpointMessage, isInnerBreakpoint } from '../breakpoints/Breakpoint.
 import { withBareConfig } from '../execution/ambientConfig.ts';
 import { lawHere } from '../execution/lawOf.ts';
 import type { NodeExecution } from '../execution/nodeExecution.ts';
+import { isDocument } from '../saver/langChainCopies.ts';
 import type { CommentTally } from './answerForms.ts';
 import type { AnswerPolicy } from './DeclaredGate.ts';
 import { type GateRules, isKindOf } from './engineGates.ts';
@@ -299,7 +299,7 @@ function storableInstance(value: object, levels: number): unknown {
   if (value instanceof Set) return { set: storableItems([...value], levels) };
   if (value instanceof Uint8Array) return { bytes: Buffer.from(value).toString('base64') };
   if (isBaseMessage(value)) return { [value.type]: storableFields({ ...value.toDict().data }, levels) };
-  if (value instanceof Document) return { document: storableFields({ ...value }, levels) };
+  if (isDocument(value)) return { document: storableFields({ ...value }, levels) };
   return value;
 }
 

@@ -1,6 +1,6 @@
 // The update that a node writes, the engine's additions to it, and the state that both lead to.
 
-import { BinaryOperatorAggregate, COMMAND_SYMBOL, Command, END, isCommand } from '@langchain/langgraph';
+import { type BinaryOperatorAggregate, COMMAND_SYMBOL, Command, END, isCommand } from '@langchain/langgraph';
 import type { GuardedState } from '../execution/nodeExecution.ts';
 import type { GateOpening } from '../gates/TaskFailureGate.ts';
 import type { GraphProfile, NodeUpdate } from '../graph/NodeEngine.ts';
@@ -231,11 +231,12 @@ export function foldUpdate<State extends object>(
   return folded as State;
 }
 
-/** Whether a channel merges what is written to it, instead of holding the last. */
-export const isReduced = (channel: unknown): boolean => channel instanceof BinaryOperatorAggregate;
+/** Whether a channel merges what is written to it, instead of holding the last. By its name: its class may be of a CommonJS copy. */
+export const isReduced = (channel: unknown): channel is BinaryOperatorAggregate<unknown> =>
+  (Object(channel) as Partial<BinaryOperatorAggregate<unknown>>).lc_graph_name === 'BinaryOperatorAggregate';
 
 function reduced(channel: unknown, current: unknown, value: unknown): unknown {
-  if (!(channel instanceof BinaryOperatorAggregate)) return value;
+  if (!isReduced(channel)) return value;
   const scratch = channel.fromCheckpoint(copyValue(current));
   scratch.update([value]);
   return scratch.get();

@@ -1,7 +1,7 @@
-import { Document } from '@langchain/core/documents';
 import { DevsError } from '../../errors/DevsError.ts';
 import { POLLUTING_KEYS } from '../../values/canonicalJson.ts';
 import { MAX_PATH_LENGTH } from '../../values/heaviestPlace.ts';
+import { isDocumentPrototype } from './langChainCopies.ts';
 import {
   DEFAULT_MAX_DEPTH,
   ERROR_CLASSES,
@@ -178,10 +178,10 @@ export class StrictEncoder {
         return this.#tag('bytes', base64Of(value as Uint8Array));
       case Buffer.prototype:
         return this.#tag('buffer', base64Of(value as Uint8Array));
-      case Document.prototype:
-        return this.#tag('document', this.#members(value as EncodedMembers));
       default:
-        return this.#error(value, prototype);
+        return isDocumentPrototype(prototype)
+          ? this.#tag('document', this.#members(value as EncodedMembers))
+          : this.#error(value, prototype);
     }
   }
 

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { Document } from '@langchain/core/documents';
-import { load } from '@langchain/core/load';
 import type { Send } from '@langchain/langgraph';
 import { DeltaSnapshot, type SerializerProtocol } from '@langchain/langgraph-checkpoint';
 import { MOST_BYTES } from '../../config/limits.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { ResultCodec } from '../../state/steps/stepRecords.ts';
 import { isLasting, lastingJson, onceForLasting } from '../../values/lasting.ts';
+import { isMessageClass, langChainInUse } from './langChainCopies.ts';
 import { type LangChainInstance, StrictEncoder, valueNotStorable } from './StrictEncoder.ts';
 import {
   DEFAULT_MAX_DEPTH,
@@ -38,7 +37,8 @@ const BUILDERS: Readonly<Record<TagName, Build>> = {
   'negative zero': () => -0,
   number: ([text]) => Number(text),
   bigint: ([text]) => BigInt(text as string),
-  document: ([members]) => Object.assign(Object.create(Document.prototype) as object, members),
+  document: ([members]) =>
+    Object.assign(Object.create(langChainInUse().Document.prototype) as object, members),
   object: ([members]) => members,
   'object without prototype': ([members]) => Object.assign(Object.create(null) as object, members),
   date: ([time]) => new Date(time as number),
@@ -168,6 +168,7 @@ interface MessageRecord {
  * content. These are put into the instance that was made without them, as the very texts of the record.
  */
 export async function loadLangChain(record: unknown): Promise<object> {
+  const { load } = langChainInUse();
   if (!isMessage(record)) return await load<object>(JSON.stringify(record));
   const texts: string[] = [];
   const content = withoutTexts(record.kwargs['content'], texts);
@@ -334,9 +335,11 @@ export class StrictSerde implements SerializerProtocol {
       throw valueNotStorable(path, `an instance of ${name}, which cannot be loaded`, error);
     });
     const prototype: object = Object.getPrototypeOf(revived);
-    if (!Object.prototype.isPrototypeOf.call(prototype, instance) && idOf(revived) === idOf(instance))
+    const isNamed = idOf(revived) === idOf(instance);
+    const same =
+      prototype === Object.getPrototypeOf(instance) || (isNamed && isMessageClass(instance.constructor));
+    if (!same && isNamed && !Object.prototype.isPrototypeOf.call(prototype, instance))
       throw ofAnotherCopy(instance, path);
-    const same = prototype === Object.getPrototypeOf(instance);
     if (!same || !isDeepStrictEqual(this.#fieldsOf(revived, path), held)) {
       throw valueNotStorable(path, `an instance of ${name}, which changes when it is loaded`);
     }
