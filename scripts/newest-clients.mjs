@@ -52,10 +52,12 @@ function main() {
     if (!install(folder, ...PINNED.map((name) => `${name}@${pinnedVersion(name)}`)))
       throw new Error('React could not be installed: is the registry there?');
     for (const name of CLIENTS) {
-      const isThere = install(folder, `${name}@latest`);
-      process.stdout.write(
-        `${name} ${isThere ? versionOf(folder, name) : 'cannot be installed: the pinned one stays'}\n`,
-      );
+      const isNewest = install(folder, `${name}@latest`);
+      // Beside the React of this folder, not that of the repository.
+      if (!isNewest && !install(folder, `${name}@${pinnedVersion(name)}`))
+        throw new Error(`${name} could not be installed, neither the newest version nor the pinned one.`);
+      const note = isNewest ? '' : ', as it is pinned: the newest cannot be installed';
+      process.stdout.write(`${name} ${versionOf(folder, name)}${note}\n`);
     }
     const env = { ...process.env, DEVS_NEWEST_CLIENTS: folder };
     const args = ['scripts/test.mjs', 'server/test/clients', '--reporter=default'];

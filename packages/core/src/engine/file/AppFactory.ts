@@ -34,6 +34,7 @@ import {
   type CompileSettings,
   type GraphOf,
   type GraphSource,
+  madeByAuthor,
   type OutputOf,
   type ReadSource,
   readGraphSource,
@@ -183,7 +184,7 @@ export class AppFactory<Graph, State, Update, Output = State> {
     this.#limits = validLimits(options.limits);
     const read = readGraphSource<State & object, Update, string>(source, options.gates);
     const { carried } = read;
-    useLangChainOf('entrypoint' in read ? read.entrypoint : read.builder);
+    useLangChainOf(madeByAuthor(read));
     if ('entrypoint' in read) assertForEntrypoint(options);
     this.#gates = parsedGates(options.gates as GivenGates<State & object> | undefined);
     this.#budget = parseBudget(options.budget ?? {});

@@ -164,6 +164,9 @@ export type ReadSource<State, Update, Name extends string> =
   | { readonly builder: StateGraph<unknown, State, Update, Name>; readonly carried: CompileSettings }
   | { readonly entrypoint: EntrypointGraph; readonly carried: CompileSettings };
 
+export const madeByAuthor = (read: { readonly entrypoint: object } | { readonly builder: object }): object =>
+  'entrypoint' in read ? read.entrypoint : read.builder;
+
 /**
  * The builder of a graph, or an entrypoint, with the settings of its author.
  *
