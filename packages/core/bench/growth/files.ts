@@ -56,9 +56,9 @@ function ask(threadId: string, place: string, { sessions }: Filling): string {
 
 function answer(id: string, { sessions, log, threads }: Filling): void {
   const decision = { approved: true, feedback: null };
-  const decided = sessions.decide({ id, artifactHash: hashOf(SHOWN), decision, principal: ADA });
+  const given = { id, artifactHash: hashOf(SHOWN), decision, principal: ADA };
+  const decided = sessions.decide(given, (said) => log.record(said));
   if (decided === null) throw new Error(`Session "${id}" was decided before.`);
-  log.record(decided);
   threads.signal(decided.threadId ?? '', {
     id: `decision:${id}`,
     kind: 'decision',

@@ -251,7 +251,7 @@ export class SqliteRunStore implements RunStore {
       inSameTransaction: beside,
     } = settlement;
     const { threads, sessions } = this.#file;
-    return this.#file.commitUnder(lease, (emit) => {
+    return this.#file.withinUnder(lease, (emit) => {
       const settled = { seenWakeSeq, ...(reason !== null && { reason }) };
       if (threads.settle(lease, status, settled) === 'again') return 'again';
       if (withdrawsQuestions) sessions.supersedeOpen(lease.threadId, 'cancelled');

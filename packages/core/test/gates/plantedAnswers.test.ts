@@ -14,8 +14,8 @@ const ANSWERS = `status = 'decided', decision_json = '{"approved":true}', princi
 const PLANTED = {
   'a gate decided when it is asked': `CREATE TRIGGER planted AFTER INSERT ON hitl_sessions
     BEGIN UPDATE hitl_sessions SET ${ANSWERS} WHERE id = NEW.id; END`,
-  'a gate decided when its row is sealed': `CREATE TRIGGER planted AFTER UPDATE OF row_sha256 ON hitl_sessions
-    WHEN NEW.status = 'awaiting_approval' BEGIN UPDATE hitl_sessions SET ${ANSWERS} WHERE id = NEW.id; END`,
+  'a gate decided when its run begins to wait': `CREATE TRIGGER planted AFTER UPDATE OF status ON threads
+    WHEN NEW.status = 'waiting' BEGIN UPDATE hitl_sessions SET ${ANSWERS} WHERE thread_id = NEW.thread_id; END`,
   'a way to the gate that is deleted': `CREATE TRIGGER planted AFTER INSERT ON checkpoint_blobs
     WHEN NEW.channel LIKE 'branch:to:%' BEGIN DELETE FROM checkpoint_blobs WHERE channel = NEW.channel; END`,
 };
@@ -56,7 +56,8 @@ describe('an answer that the decision log does not have is not taken up', () => 
       const forger = new BetterSqlite3(dbPath);
       forger.exec(sql);
       forger.close();
-      await expect(devs.run('a', {})).rejects.toMatchObject({ code: 'STATE_CORRUPT' });
+      const goingOn = devs.run('a', {}).then(() => devs.run('a'));
+      await expect(goingOn).rejects.toMatchObject({ code: 'STATE_CORRUPT' });
       expect(db.prepare('SELECT count(*) FROM hitl_decisions').pluck().get()).toBe(0);
       expect(db.prepare("SELECT status FROM threads WHERE thread_id = 'a'").pluck().get()).not.toBe(
         'completed',

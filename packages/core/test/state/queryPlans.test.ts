@@ -41,7 +41,6 @@ const ALLOWED = {
   'FROM threads WHERE thread_id <> ?': 'every other run of a file, because one is taken out of it',
   "status = 'awaiting_approval' AND thread_id IS NOT NULL ORDER BY id": 'those of a file that one run has',
   'ORDER BY (SELECT created_at FROM threads WHERE': 'puts the gates in order that are shown',
-  "WHERE row_sha256 = x''": 'an index of the rows that are changed in this transaction',
   'SELECT 1 FROM threads WHERE recoveries = 0': 'a file that is handed out has one run',
   'WHERE @deaths > 0 OR recoveries > 0': 'a file that is handed out has one run',
   'SELECT count(*) FROM threads': 'who is asked whose a file is, is told how many runs are in it',

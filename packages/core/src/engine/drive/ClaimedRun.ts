@@ -31,7 +31,7 @@ import type { Goal } from '../graph/NodeEngine.ts';
 import { hasHappened, hasUnanswerable, openQuestions, type PendingQuestion } from '../saver/openQuestions.ts';
 import { gateOpened, type RunStreamEvent, runEnded } from '../stream/runStreamEvents.ts';
 import { awaited, waitReason, waitSuspension } from '../waits/waits.ts';
-import { readState, streamedCall } from './compiledGraph.ts';
+import { readState, streamedCall, valuesWhereAsked } from './compiledGraph.ts';
 import type { SignalWatch } from './draining.ts';
 import { abortReason, breakpointKey, questionAtBreakpoint, questionAtEnd } from './driverGates.ts';
 import { ASKED_TO_STOP, OpenChildren } from './due.ts';
@@ -184,9 +184,23 @@ export class ClaimedRun {
     }
     const open = openQuestions(tuple);
     this.#markResumed([breakpointKey(tuple), ...open.map(({ interruptId }) => interruptId)]);
-    const found = this.#isAtQuestions(open, tuple) ? this.#look(thread, open, null) : null;
+    const found = this.#isAtQuestions(open, tuple) ? await this.#lookAt(thread, tuple, open) : null;
     if (found !== null && found.next !== 'tasks') return this.#follow(thread, found, NOTHING_KNOWN);
     return this.#standsAt(thread, tuple, open);
+  }
+
+  /** After work, its tasks are those that have asked. `null` where LangGraph has to say its values. */
+  async #lookAt(
+    thread: Thread,
+    tuple: CheckpointTuple,
+    open: readonly PendingQuestion[],
+  ): Promise<Look | null> {
+    if (!this.#hasWorked) return this.#look(thread, open, null);
+    const { graph, saver, store } = this.#engine;
+    const values = await valuesWhereAsked(graph, tuple, () => saver.seenValues?.(this.#config));
+    if (values === null) return null;
+    this.#stands = { values };
+    return store.runs.together(() => this.#look(thread, open, null));
   }
 
   async #standsAt(
@@ -276,8 +290,7 @@ export class ClaimedRun {
   /** Once they are answered the run goes on, whichever tasks and values it has: neither a stop nor a goal asks for them. */
   #isAtQuestions(open: readonly PendingQuestion[], tuple: CheckpointTuple): boolean {
     const { breakpoints, store } = this.#engine;
-    if (open.length === 0 || this.#hasWorked || stopsSomewhere(breakpoints) || !this.#goal.isEnd)
-      return false;
+    if (open.length === 0 || stopsSomewhere(breakpoints) || !this.#goal.isEnd) return false;
     return store.sessions.findByInterrupt(this.#held.lease.threadId, breakpointKey(tuple)) === null;
   }
 

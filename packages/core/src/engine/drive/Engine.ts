@@ -39,7 +39,8 @@ export interface Engine
   readonly store: EngineStore;
   /** The store its nodes have. @defaultValue none */
   readonly memory?: BaseStore | undefined;
-  readonly saver: SqliteSaver & Partial<Pick<DrivenSaver, 'hasUncommitted' | 'left' | 'moves' | 'seen'>>;
+  readonly saver: SqliteSaver &
+    Partial<Pick<DrivenSaver, 'hasUncommitted' | 'left' | 'moves' | 'seen' | 'seenValues'>>;
   readonly streams: RunStreams;
   /** @defaultValue a driver holds nothing beside the state file */
   readonly leave?: ReleaseRun | undefined;

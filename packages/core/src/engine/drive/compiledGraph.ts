@@ -1,6 +1,12 @@
 // The driver's calls of a compiled LangGraph graph: config, stream, separation from other calls. Reads its state.
 
-import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
+import { type BaseChannel, EmptyChannelError } from '@langchain/langgraph';
+import {
+  type BaseCheckpointSaver,
+  type CheckpointTuple,
+  INTERRUPT,
+  RESUME,
+} from '@langchain/langgraph-checkpoint';
 import type { Lease } from '../../state/threads/threadRecords.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import { engineFaultOf } from '../execution/EngineFaults.ts';
@@ -67,6 +73,44 @@ export async function readState<State>(
     return graph.getState({
       configurable: { ...config.configurable, checkpoint_id } as ThreadConfig['configurable'],
     });
+  }
+}
+
+/** LangGraph's names of channels that keep their value in a super-step without a write to them. */
+const LASTING_CHANNELS: ReadonlySet<string> = new Set(['LastValue', 'BinaryOperatorAggregate']);
+
+/**
+ * The values of {@link readState} at a checkpoint on which tasks have only asked. LangGraph also prepares those tasks, which takes
+ * longer than the values. `null` where other channels or writes make a difference.
+ *
+ * @param held - Of the channels, as the checkpoint holds them.
+ */
+export async function valuesWhereAsked(
+  { channels, streamChannelsAsIs: names }: Pick<EngineGraph, 'channels' | 'streamChannelsAsIs'>,
+  { pendingWrites = [] }: Pick<CheckpointTuple, 'pendingWrites'>,
+  held: () => Promise<Readonly<Record<string, unknown>> | undefined> | undefined,
+): Promise<Readonly<Record<string, unknown>> | null> {
+  if (names === undefined || typeof names === 'string') return null;
+  const shown = names.map((name) => [name, channels[name] as BaseChannel | undefined] as const);
+  const isLasting = shown.every(([, channel]) => LASTING_CHANNELS.has(channel?.lc_graph_name ?? ''));
+  const hasAsked = pendingWrites.every(([, channel]) => channel === INTERRUPT || channel === RESUME);
+  const values = isLasting && hasAsked ? await held() : undefined;
+  if (values === undefined) return null;
+  return Object.fromEntries(
+    shown.flatMap(([name, channel]) => {
+      const found = channel === undefined ? null : heldValue(channel.fromCheckpoint(values[name]));
+      return found === null ? [] : [[name, found.value]];
+    }),
+  );
+}
+
+/** `null` where it is empty. */
+function heldValue(channel: BaseChannel): { readonly value: unknown } | null {
+  try {
+    return { value: channel.get() };
+  } catch (error) {
+    if (error instanceof EmptyChannelError) return null;
+    throw error;
   }
 }
 

@@ -254,10 +254,8 @@ export class HumanInTheLoopManager<State = unknown> {
   #recordDecision(given: RecordedDecision & { readonly decision: object }): HitlSession {
     const { sessions, threads, decisions, outbox } = this.#file;
     const { id: sessionId, decision: answer, principal, via, hidden } = given;
-    const decided = sessions.decide(given);
-    if (decided === null) throw closed(sessions.require(sessionId)); // another process won since the check
-    decisions.record(decided);
-    const session = sessions.require(sessionId);
+    const session = sessions.decide(given, (said) => decisions.record(said));
+    if (session === null) throw closed(sessions.require(sessionId)); // another process won since the check
     const { kind, threadId } = session;
     if (threadId !== null) {
       threads.signal(threadId, {

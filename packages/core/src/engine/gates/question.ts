@@ -5,6 +5,7 @@ import { interrupt, isGraphInterrupt } from '@langchain/langgraph';
 import type { HitlSessionKind } from '../../state/gates/hitlSession.ts';
 import { hashOf, sha256Hex } from '../../values/canonicalJson.ts';
 import { isRecord } from '../../values/isRecord.ts';
+import { RecentMap } from '../../values/RecentMap.ts';
 import { breakpointMessage, isInnerBreakpoint } from '../breakpoints/Breakpoint.ts';
 import { withBareConfig } from '../execution/ambientConfig.ts';
 import { lawHere } from '../execution/lawOf.ts';
@@ -205,8 +206,18 @@ export function interruptIds(node: string, taskId: string, count: number): reado
   return Array.from({ length: count }, (_, answered) => interruptId(`${node}:${taskId}`, answered));
 }
 
+/** By namespace and number of answers: a question is looked for again with its answer, and LangGraph takes long to say its id. */
+const knownIds = new RecentMap<string, string>(256);
+
 /** Of the interrupt that a task asks after `answered` others. @param namespace - `checkpoint_ns` of the task */
 export function interruptId(namespace: string, answered: number): string {
+  const place = `${answered} ${namespace}`;
+  const id = knownIds.get(place) ?? askedInterruptId(namespace, answered);
+  knownIds.set(place, id);
+  return id;
+}
+
+function askedInterruptId(namespace: string, answered: number): string {
   const scratchpad = { interruptCounter: answered - 1, resume: Array.from({ length: answered }) };
   const configurable = {
     __pregel_checkpointer: true,

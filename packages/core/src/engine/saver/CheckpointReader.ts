@@ -101,19 +101,11 @@ export class CheckpointReader {
   }
 
   /** Anew at each call: the caller may change it. `undefined` if it was deleted while it was read. */
-  async tupleOf({
-    stored,
-    writes,
-    parentWrites,
-    ...snapshot
-  }: CheckpointSnapshot): Promise<CheckpointTuple | undefined> {
-    const loaded =
-      this.#codec.loadPlain<Checkpoint>(stored.checkpoint)?.value ??
-      (await this.#codec.load<Checkpoint>(stored.checkpoint));
-    const channels = typeof snapshot.channels === 'function' ? snapshot.channels(loaded) : snapshot.channels;
-    if (channels === null) return undefined;
-    const checkpoint = { ...loaded, channel_values: await this.#channelValues(loaded, channels) };
-    if (loaded.v < VERSIONED_FORMAT && stored.parentId !== null) {
+  async tupleOf(snapshot: CheckpointSnapshot): Promise<CheckpointTuple | undefined> {
+    const { stored, writes, parentWrites } = snapshot;
+    const checkpoint = await this.#checkpointOf(snapshot);
+    if (checkpoint === undefined) return undefined;
+    if (checkpoint.v < VERSIONED_FORMAT && stored.parentId !== null) {
       await this.#addPendingSends(checkpoint, parentWrites);
     }
     const { parentId } = stored;
@@ -124,6 +116,20 @@ export class CheckpointReader {
       pendingWrites: await Promise.all(writes.map((write) => this.#pendingWrite(write))),
       ...(parentId !== null && { parentConfig: configOf({ ...stored, checkpointId: parentId }) }),
     };
+  }
+
+  /** The values of its channels, as {@link tupleOf} has them. */
+  async valuesOf(snapshot: CheckpointSnapshot): Promise<Readonly<Record<string, unknown>> | undefined> {
+    return (await this.#checkpointOf(snapshot))?.channel_values;
+  }
+
+  async #checkpointOf({ stored, ...snapshot }: CheckpointSnapshot): Promise<Checkpoint | undefined> {
+    const loaded =
+      this.#codec.loadPlain<Checkpoint>(stored.checkpoint)?.value ??
+      (await this.#codec.load<Checkpoint>(stored.checkpoint));
+    const channels = typeof snapshot.channels === 'function' ? snapshot.channels(loaded) : snapshot.channels;
+    if (channels === null) return undefined;
+    return { ...loaded, channel_values: await this.#channelValues(loaded, channels) };
   }
 
   #channelsOf(

@@ -11,7 +11,7 @@ import {
 } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
 import { whenFree } from '../../db/busy.ts';
-import { keepRead, readKept } from '../../db/keptReads.ts';
+import { keepRead, readKept, TableKnowledge } from '../../db/keptReads.ts';
 import {
   commitFailed,
   commitLate,
@@ -20,6 +20,7 @@ import {
   withNextCommit,
 } from '../../state/commits/immediateTransaction.ts';
 import type { NodeStore } from '../../state/RunStore.ts';
+import { RecentMap } from '../../values/RecentMap.ts';
 import type { InnerBreakpoints } from '../breakpoints/Breakpoint.ts';
 import { type BreakpointRecords, checkpointAt, withoutUnseenVersions } from '../breakpoints/checkpointAt.ts';
 import { shouldYield, yieldToEventLoop } from '../execution/yieldToEventLoop.ts';
@@ -32,7 +33,7 @@ import {
   requiredId,
   requiredNamespace,
 } from './checkpointConfig.ts';
-import { DriverMemory } from './DriverMemory.ts';
+import { DriverMemory, type LeftCheckpoint } from './DriverMemory.ts';
 import { SqliteSaver, type SqliteSaverOptions, type StagedRows, type StagedWrites } from './SqliteSaver.ts';
 import { versionsOfValues } from './storedCheckpoint.ts';
 
@@ -67,6 +68,8 @@ export class DrivenSaver extends SqliteSaver {
   readonly #onLook: (config: RunnableConfig) => void;
   readonly #streamOf: (lease: unknown) => StreamedGraph | undefined;
   readonly #memories = new WeakMap<object, DriverMemory>();
+  /** By run. */
+  readonly #left = new RecentMap<string, TableKnowledge<LeftCheckpoint>>(LEFT_RUNS);
 
   constructor(db: Database, store: DriverRegister, options: DrivenSaverOptions = {}) {
     super(db, options);
@@ -185,6 +188,12 @@ export class DrivenSaver extends SqliteSaver {
     return await (this.#memoryOf(config)?.tupleOf(snapshot, load) ?? load(snapshot));
   }
 
+  /** The values of the channels that {@link seen} has, to be given away. */
+  async seenValues(config: RunnableConfig): Promise<Readonly<Record<string, unknown>> | undefined> {
+    const snapshot = this.#latestOf(config);
+    return snapshot === null ? undefined : await this.channelValuesOf(snapshot);
+  }
+
   /** Another number once the driver of a run has written something new on top of its own graph's checkpoints. */
   moves(lease: FencedLease): number {
     return this.#memories.get(lease)?.moves ?? 0;
@@ -195,10 +204,21 @@ export class DrivenSaver extends SqliteSaver {
     return this.#memories.get(lease)?.hasUncommitted === true;
   }
 
-  /** A driver has settled its run: the latest checkpoint that it knows is kept as rows that were read. */
+  /**
+   * A driver has settled its run: the latest checkpoint that it knows is kept as rows that were read. The next driver in this
+   * process takes over a small one.
+   */
   left(lease: FencedLease): void {
-    const snapshot = this.#memories.get(lease)?.latest();
-    if (snapshot != null) keepRead(this.#db, latestRead(lease.threadId), snapshot);
+    const memory = this.#memories.get(lease);
+    const snapshot = memory?.latest();
+    if (snapshot == null) return;
+    const latest = latestRead(lease.threadId);
+    keepRead(this.#db, latest, snapshot);
+    const left = memory?.left(LEFT_BYTES) ?? null;
+    if (left === null) return;
+    const known = new TableKnowledge<LeftCheckpoint>(this.#db, latest.tables);
+    known.set(left);
+    this.#left.set(lease.threadId, known);
   }
 
   /** The latest one of the run's own graph is known to its driver. */
@@ -219,9 +239,18 @@ export class DrivenSaver extends SqliteSaver {
 
   #memoryOf(config: RunnableConfig): DriverMemory | null {
     const lease: unknown = config.configurable?.['lease'];
-    if (leaseOfOwnGraph(config) === null || !isLeaseObject(lease)) return null;
-    const memory = this.#memories.get(lease) ?? new DriverMemory(this.#db);
+    const own = leaseOfOwnGraph(config);
+    if (own === null || !isLeaseObject(lease)) return null;
+    const memory = this.#memories.get(lease) ?? this.#newMemory(own.threadId);
     this.#memories.set(lease, memory);
+    return memory;
+  }
+
+  /** Takes over at the beginning alone: later, the left checkpoint may lack a write that waits for a commit. */
+  #newMemory(threadId: string): DriverMemory {
+    const memory = new DriverMemory(this.#db);
+    const left = this.#left.get(threadId)?.get();
+    if (left !== undefined) memory.takeOver(left);
     return memory;
   }
 
@@ -289,6 +318,10 @@ export class DrivenSaver extends SqliteSaver {
     this.#store.runs.assertDriven({ threadId, frame, epoch, lease: config.configurable?.['lease'] });
   }
 }
+
+/** Runs whose latest checkpoints are known after their drives, and bytes of each at most. */
+const LEFT_RUNS = 16;
+const LEFT_BYTES = 256 * 1024;
 
 /** The latest checkpoint of a run's own graph, as rows. */
 const latestRead = (threadId: string) => ({

@@ -41,6 +41,20 @@ export class DriverMemory {
     return latest !== null && latest.others === commitsOfOthers(this.#db) ? latest.snapshot : undefined;
   }
 
+  /** Begins with the latest checkpoint of the driver before. */
+  takeOver({ snapshot, shared, others }: LeftCheckpoint): void {
+    this.#noteChannels(snapshot);
+    this.#latest = { snapshot, others };
+    this.#shared = shared;
+  }
+
+  /** For the next driver; `null` while it is unknown, waits for a commit, or is larger. */
+  left(mostBytes: number): LeftCheckpoint | null {
+    const { snapshot, others = 0 } = this.#latest ?? {};
+    if (snapshot == null || this.hasUncommitted || bytesOf(snapshot) > mostBytes) return null;
+    return { snapshot, others, shared: this.#shared };
+  }
+
   /** Grows with each checkpoint, and with each write of a task that was not there. */
   get moves(): number {
     return this.#moves;
@@ -64,10 +78,14 @@ export class DriverMemory {
 
   /** It was read from the file. */
   loaded(snapshot: CheckpointSnapshot | null): void {
+    this.#noteChannels(snapshot);
+    this.#keep(snapshot);
+  }
+
+  #noteChannels(snapshot: CheckpointSnapshot | null): void {
     this.#channels.clear();
     if (snapshot !== null && typeof snapshot.channels !== 'function')
       for (const channel of snapshot.channels) this.#channels.set(channel.channel, channel);
-    this.#keep(snapshot);
   }
 
   /** It is about to be put. */
@@ -131,6 +149,14 @@ export class DriverMemory {
     this.#latest = isKept ? { snapshot, others: commitsOfOthers(this.#db) } : null;
     if (!isKept) this.#channels.clear();
   }
+}
+
+/** The latest checkpoint as a driver leaves its run. */
+export interface LeftCheckpoint {
+  readonly snapshot: CheckpointSnapshot;
+  readonly shared: SharedTuple | null;
+  /** Commits of others by then. */
+  readonly others: number;
 }
 
 type Tuple = Promise<CheckpointTuple | undefined>;

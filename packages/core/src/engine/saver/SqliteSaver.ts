@@ -190,6 +190,13 @@ export class SqliteSaver extends BaseCheckpointSaver {
     return this.#reader.tupleOf(snapshot);
   }
 
+  /** The values of its channels, the caller's own. */
+  protected channelValuesOf(
+    snapshot: CheckpointSnapshot,
+  ): Promise<Readonly<Record<string, unknown>> | undefined> {
+    return this.#reader.valuesOf(snapshot);
+  }
+
   /**
    * Yields checkpoints, newest first: of one thread, or of all threads if the config has no `thread_id` and
    * `allThreads` is set. Rows inserted meanwhile are not included. A `filter` compares whole metadata values by

@@ -39,9 +39,10 @@ function decidedFile(form: Form) {
     const { id } = sessions.openForInterrupt(aQuestion({ interruptId, questionKey: interruptId })).session;
     const principal = { kind: 'human', id: 'reviewer-1' } as const;
     const decision = answerTo(interruptId);
-    const session = sessions.decide({ id, artifactHash: HASH, decision, principal }) ?? expect.fail();
-    if (form === 'of this engine') log.record(session);
-    else log.append(id, inlineBody(session));
+    sessions.decide({ id, artifactHash: HASH, decision, principal }, (said) => {
+      if (form === 'of this engine') log.record(said);
+      else log.append(id, inlineBody(said));
+    });
     return id;
   });
   sessions.openForInterrupt(aQuestion({ interruptId: 'i-4', questionKey: 'i-4' }));
@@ -236,9 +237,10 @@ describe('a line of the log', () => {
     const sessions = new HitlSessionStore(db, { newId: () => 's' });
     const { id } = sessions.openForInterrupt(aQuestion()).session;
     const principal = { kind: 'human', id: 'reviewer-1' } as const;
-    const decided =
-      sessions.decide({ id, artifactHash: HASH, decision: DECISION, principal }) ?? expect.fail();
-    const { bodyJson } = new DecisionLog(db).record(decided);
+    let bodyJson = '';
+    sessions.decide({ id, artifactHash: HASH, decision: DECISION, principal }, (said) => {
+      ({ bodyJson } = new DecisionLog(db).record(said));
+    });
     const of = (text: string) => ({ sha256: sha256Hex(text) });
     expect(JSON.parse(bodyJson)).toMatchObject({
       v: 2,

@@ -8,7 +8,6 @@ export function decideAndLog(
   given: RecordedDecision,
   sessions: HitlSessionStore = new HitlSessionStore(db),
 ): boolean {
-  const decided = sessions.decide(given);
-  if (decided !== null) new DecisionLog(db, sessions).record(decided);
-  return decided !== null;
+  const log = new DecisionLog(db, sessions);
+  return sessions.decide(given, (said) => log.record(said)) !== null;
 }

@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { prepare, transaction } from '../../db/prepare.ts';
 import { canonicalJson } from '../../values/canonicalJson.ts';
-import { immediateTransaction } from '../commits/immediateTransaction.ts';
+import { withinTransaction } from '../commits/immediateTransaction.ts';
 import { parseStored } from '../rows/rows.ts';
 import { DecisionTextStore } from './DecisionTextStore.ts';
 import { type DecisionBody, hashOfLine, isSaidBy, referringBody, START_OF_CHAIN } from './decisionLines.ts';
@@ -97,13 +97,13 @@ export class DecisionLog {
       this.#moveEnd.run(line);
       return line;
     };
-    return immediateTransaction(this.#db, append);
+    return withinTransaction(this.#db, append);
   }
 
   /** Appends the line of a session that was just decided, and keeps its texts. */
   record(session: AnsweredSession): LoggedDecision {
     const { body, texts } = referringBody(session);
-    return immediateTransaction(this.#db, () => {
+    return withinTransaction(this.#db, () => {
       this.#texts.keep(texts);
       return this.append(session.id, body);
     });

@@ -4,7 +4,7 @@ import { readKept } from '../../db/keptReads.ts';
 import { prepare } from '../../db/prepare.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { canonicalJson } from '../../values/canonicalJson.ts';
-import { type Fence, immediateTransaction, NO_FENCE } from '../commits/immediateTransaction.ts';
+import { type Fence, NO_FENCE, withinTransaction } from '../commits/immediateTransaction.ts';
 import {
   isUnlabelled,
   type LabelQuery,
@@ -116,18 +116,18 @@ export class HitlSessionStore {
   readonly #selectOpenForTask: Statement<[string, string, string | null], SessionRow>;
   readonly #selectAnswered: Statement<[], AnsweredRow>;
   readonly #selectState: Statement<[string], string>;
-  readonly #seal: Statement<[]>;
-  readonly #insert: Statement<[object]>;
+  readonly #whetherKnown: Statement<[object], number>;
+  readonly #insert: Statement<[object], SessionRow>;
   readonly #bind: Statement<[object]>;
   readonly #supersedeOlder: Statement<[object]>;
   readonly #voidOlder: Statement<[object], string>;
   readonly #clearPlace: Statement<[object], string>;
   readonly #carry: Statement<[object]>;
   readonly #adopt: Statement<[object]>;
-  readonly #decide: Statement<[object]>;
-  readonly #resumeUnbound: Statement<[number, string]>;
+  readonly #decide: Statement<[object], SessionRow>;
+  readonly #resumeUnbound: Statement<[object]>;
   readonly #markResumed: Statement<[object]>;
-  readonly #close: Statement<[status: string, threadId: string, closed: string], string>;
+  readonly #close: Statement<[object], string>;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database, { now = Date.now, newId = randomUUID }: StoreOptions = {}) {
@@ -147,7 +147,7 @@ export class HitlSessionStore {
     // The log judges these itself, and says more.
     this.#selectAnswered = prepare(db, sql.SELECT_ANSWERED);
     this.#selectState = prepare<[string], string>(db, sql.SELECT_STATE).pluck();
-    this.#seal = prepare(db, sql.SEAL);
+    this.#whetherKnown = prepare<[object], number>(db, sql.SELECT_WHETHER_KNOWN).pluck();
     this.#insert = prepare(db, sql.INSERT);
     this.#bind = prepare(db, sql.BIND);
     this.#supersedeOlder = prepare(db, sql.SUPERSEDE_OLDER);
@@ -158,7 +158,7 @@ export class HitlSessionStore {
     this.#decide = prepare(db, sql.DECIDE);
     this.#resumeUnbound = prepare(db, sql.RESUME_UNBOUND);
     this.#markResumed = prepare(db, sql.MARK_RESUMED);
-    this.#close = prepare<[string, string, string], string>(db, sql.CLOSE).pluck();
+    this.#close = prepare<[object], string>(db, sql.CLOSE).pluck();
   }
 
   /**
@@ -175,25 +175,33 @@ export class HitlSessionStore {
    */
   openForInterrupt(question: InterruptedQuestion, fence: Fence = NO_FENCE): OpenedSession {
     const columns = toColumns(question);
-    return this.#write(() => {
+    return withinTransaction(this.#db, () => {
       fence.assertInTx();
-      const adopted = question.visitId === undefined ? 0 : this.#adopt.run(columns).changes;
+      if (this.#whetherKnown.get(columns) === 0)
+        return { session: this.#insertBound(columns), opened: true, voided: [], refused: null };
+      if (question.visitId !== undefined) this.#adopt.run(columns);
       const cleared = this.#clearPlace.all(columns);
-      if (adopted + cleared.length > 0) this.#seal.run();
       const existing = this.findForQuestion(question);
       if (existing?.interruptId === question.interruptId || existing?.status === 'awaiting_approval')
         return { session: existing, opened: false, voided: [], refused: null };
       const before = this.#answeredBefore(question);
       const opened = this.#bind.run(columns).changes === 0;
-      if (opened) this.#insert.run({ ...columns, id: this.#newId(), graphStateJson: '{}', now: this.#now() });
+      const session = opened ? this.#insertBound(columns) : this.#requireByInterrupt(question);
       this.#supersedeOlder.run(columns);
       const older = this.#voidOlder.all(columns);
-      this.#seal.run();
       const withdrawn = [...cleared, ...older].map((id) => this.require(id));
       const voided = withdrawn.filter(({ decision, votes = [] }) => decision !== null || votes.length > 0);
       const refused = voided.some(({ id }) => id === before?.id) ? null : before;
-      return { session: this.#requireByInterrupt(question), opened, voided, refused };
+      return { session, opened, voided, refused };
     });
+  }
+
+  #insertBound(columns: object): HitlSession {
+    return this.#inserted({ ...columns, id: this.#newId(), graphStateJson: '{}', now: this.#now() });
+  }
+
+  #inserted(columns: { readonly id: string } & Readonly<Record<string, unknown>>): HitlSession {
+    return this.#from(this.#insert.get(columns)) ?? sessionNotFound(columns.id);
   }
 
   /** An author's gate that shows the same is asked again only where it does not take what was answered. */
@@ -206,7 +214,7 @@ export class HitlSessionStore {
   /** Hands the sessions of a visit to the one that takes its place, with the answers they have. */
   carry({ interruptIds, sessionIds, ...where }: CarriedSessions): void {
     const lists = { interruptIds: JSON.stringify(interruptIds), sessionIds: JSON.stringify(sessionIds) };
-    this.#write(() => this.#carry.run({ ...where, ...lists }));
+    withinTransaction(this.#db, () => this.#carry.run({ ...where, ...lists }));
   }
 
   /** Records a question before LangGraph suspends on it, or one that belongs to no run. */
@@ -220,8 +228,7 @@ export class HitlSessionStore {
       evidenceJson: toJson(evidence),
       now: this.#now(),
     };
-    this.#write(() => this.#insert.run(columns));
-    return this.require(session.id);
+    return withinTransaction(this.#db, () => this.#inserted(columns));
   }
 
   find(id: string): HitlSession | null {
@@ -364,10 +371,11 @@ export class HitlSessionStore {
   }
 
   /**
-   * The one conditional write of a decision (law L2): for exactly one caller what the log has to say in the same transaction,
-   * `null` for the others. Until it does, the session cannot be read.
+   * The one conditional write of a decision (law L2): the session for exactly one caller, `null` for the others.
+   *
+   * @param log - Appends what it says to the decision log: until then the session cannot be read.
    */
-  decide(given: RecordedDecision): AnsweredSession | null {
+  decide(given: RecordedDecision, log: (said: AnsweredSession) => void): HitlSession | null {
     const { id, artifactHash, decision, principal, at = this.#now(), ...beside } = given;
     const values = {
       id,
@@ -377,38 +385,44 @@ export class HitlSessionStore {
       principalId: principal.id,
       now: at,
     };
-    return this.#write(() => {
-      if (this.#decide.run(values).changes === 0) return null;
-      const select = prepare<[string], AnsweredRow>(this.#db, sql.SELECT_ANSWER);
-      return answeredSessionOf(select.get(id) ?? sessionNotFound(id));
+    return withinTransaction(this.#db, () => {
+      const row = this.#decide.get(values);
+      if (row === undefined) return null;
+      log(answeredSessionOf(row));
+      return this.#toSession(row);
     });
   }
 
   /** Closes an open free-standing session: true for exactly one caller. */
   resumeUnbound(id: string): boolean {
-    return this.#write(() => this.#resumeUnbound.run(this.#now(), id)).changes === 1;
+    const close = () => this.#resumeUnbound.run({ id, now: this.#now() });
+    return withinTransaction(this.#db, close).changes === 1;
   }
 
   /** Marks decided sessions whose interrupt LangGraph no longer lists as taken up; returns how many. */
   markResumed(threadId: string, openInterruptIds: readonly string[]): number {
     const values = { threadId, openInterruptIds: JSON.stringify(openInterruptIds), now: this.#now() };
-    return this.#write(() => this.#markResumed.run(values)).changes;
+    return withinTransaction(this.#db, () => this.#markResumed.run(values)).changes;
   }
 
   /** Withdraws a run's open sessions, because it was set back or has ended; returns them. */
   supersedeOpen(threadId: string, as: 'superseded' | 'cancelled' = 'superseded'): readonly HitlSession[] {
-    return this.#write(() => this.#close.all(as, threadId, OPEN)).map((id) => this.require(id));
+    return this.#closed({ status: as, threadId, closed: OPEN }).map((id) => this.require(id));
   }
 
   /** Withdraws the open sessions of these interrupts: their nodes ask anew. */
   withdraw(threadId: string, interruptIds: readonly string[]): void {
     const ids = JSON.stringify(interruptIds);
-    this.#write(() => prepare<[string, string]>(this.#db, sql.WITHDRAW).run(threadId, ids));
+    withinTransaction(this.#db, () => prepare<[string, string]>(this.#db, sql.WITHDRAW).run(threadId, ids));
   }
 
   /** Withdraws what a run's turn has left, also what was answered: nobody takes it up once the next one begins. */
   closeTurn(threadId: string): void {
-    this.#write(() => this.#close.all('cancelled', threadId, UNTAKEN));
+    this.#closed({ status: 'cancelled', threadId, closed: UNTAKEN });
+  }
+
+  #closed(given: { readonly status: string; readonly threadId: string; readonly closed: string }) {
+    return withinTransaction(this.#db, () => this.#close.all(given));
   }
 
   #from(row: SessionRow | undefined): HitlSession | null {
@@ -424,14 +438,6 @@ export class HitlSessionStore {
 
   #requireByInterrupt({ threadId, interruptId }: InterruptedQuestion): HitlSession {
     return this.findByInterrupt(threadId, interruptId) ?? sessionNotFound(interruptId);
-  }
-
-  #write<T>(work: () => T): T {
-    return immediateTransaction(this.#db, () => {
-      const result = work();
-      this.#seal.run();
-      return result;
-    });
   }
 }
 

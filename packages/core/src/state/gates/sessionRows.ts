@@ -14,10 +14,12 @@ export const COLUMNS = `
 
 export const SOUND = isSound(SESSION_SEAL);
 
-/** For a row that is changed, until {@link SEAL} in the same transaction. */
-const UNSEALED = "row_sha256 = x''";
-
-export const SEAL = `UPDATE hitl_sessions SET row_sha256 = ${sealOf(SESSION_SEAL)} WHERE ${UNSEALED}`;
+/** The members of a `SET` that changes these columns and seals the row anew. */
+const sealed = (changed: Readonly<Record<string, string>>): string => {
+  const set = Object.entries(changed).map(([column, value]) => `${column} = ${value}`);
+  const values = SESSION_SEAL.columns.map((column) => changed[column] ?? column);
+  return [...set, `row_sha256 = ${sealOf(SESSION_SEAL, values)}`].join(', ');
+};
 
 /** Handed to a visit, as {@link CARRY} does. A range, for the index ('0' is the next character). */
 const IS_CARRIED =
@@ -25,51 +27,80 @@ const IS_CARRIED =
 
 export const OLDEST_FIRST = 'ORDER BY suspended_at ASC, rowid ASC';
 
+const NEW: Readonly<Record<string, string>> = {
+  ...{ id: '@id', task_id: '@taskId', graph_state_json: '@graphStateJson', suspended_at: '@now' },
+  ...{ resumed_at: 'NULL', status: "'awaiting_approval'", kind: '@kind', thread_id: '@threadId' },
+  ...{ interrupt_id: '@interruptId', question_key: '@questionKey', checkpoint_id: '@checkpointId' },
+  ...{ artifact_hash: '@artifactHash', question_json: '@questionJson', evidence_json: '@evidenceJson' },
+  ...{ decision_json: 'NULL', principal_kind: 'NULL', principal_id: 'NULL', decided_at: 'NULL' },
+};
+
+const NEW_VALUES = SESSION_SEAL.columns.map((column) => NEW[column] ?? 'NULL');
+
 export const INSERT = `
-  INSERT INTO hitl_sessions (id, task_id, graph_state_json, suspended_at, kind, thread_id, interrupt_id, question_key,
-                             checkpoint_id, artifact_hash, question_json, evidence_json, row_sha256)
-  VALUES (@id, @taskId, @graphStateJson, @now, @kind, @threadId, @interruptId, @questionKey,
-          @checkpointId, @artifactHash, @questionJson, @evidenceJson, x'')`;
+  INSERT INTO hitl_sessions (${SESSION_SEAL.columns.join(', ')}, row_sha256)
+  VALUES (${NEW_VALUES.join(', ')}, ${sealOf(SESSION_SEAL, NEW_VALUES)})
+  RETURNING ${COLUMNS}`;
+
+/** Whether there is a row that the statements below may change, or that is asked for already. */
+export const SELECT_WHETHER_KNOWN = `
+  SELECT EXISTS (SELECT 1 FROM hitl_sessions WHERE id = @questionKey)
+    OR EXISTS (SELECT 1 FROM hitl_sessions WHERE thread_id = @threadId AND interrupt_id = @interruptId)
+    OR EXISTS (SELECT 1 FROM hitl_sessions WHERE thread_id = @threadId AND question_key = @questionKey)
+    OR EXISTS (SELECT 1 FROM hitl_sessions WHERE thread_id = @threadId AND ${IS_CARRIED})`;
+
+const BOUND = sealed({
+  ...{ thread_id: '@threadId', interrupt_id: '@interruptId', question_key: '@questionKey' },
+  ...{ checkpoint_id: '@checkpointId', artifact_hash: '@artifactHash', question_json: '@questionJson' },
+  evidence_json: 'coalesce(@evidenceJson, evidence_json)',
+});
 
 export const BIND = `
-  UPDATE hitl_sessions SET thread_id = @threadId, interrupt_id = @interruptId, question_key = @questionKey,
-                           checkpoint_id = @checkpointId, artifact_hash = @artifactHash,
-                           question_json = @questionJson, evidence_json = coalesce(@evidenceJson, evidence_json),
-                           ${UNSEALED}
+  UPDATE hitl_sessions SET ${BOUND}
   WHERE id = @questionKey AND kind = @kind AND task_id = @taskId AND interrupt_id IS NULL
     AND status = 'awaiting_approval' AND (thread_id IS NULL OR thread_id = @threadId) AND ${SOUND}`;
 
+const SUPERSEDED = { status: "'superseded'" };
+
+/** Its interrupt may be asked anew under the same id. */
+const VOID = { ...SUPERSEDED, interrupt_id: "'void/' || id" };
+
 export const SUPERSEDE_OLDER = `
-  UPDATE hitl_sessions SET status = 'superseded', ${UNSEALED}
+  UPDATE hitl_sessions SET ${sealed(SUPERSEDED)}
   WHERE thread_id = @threadId AND status = 'awaiting_approval'
     AND ((question_key = @questionKey AND interrupt_id <> @interruptId)
       OR (${IS_CARRIED})) AND ${SOUND}`;
 
 // An answer counts for what was shown, and the same question shows something else now.
 export const VOID_OLDER = `
-  UPDATE hitl_sessions SET status = 'superseded', ${UNSEALED}
+  UPDATE hitl_sessions SET ${sealed(SUPERSEDED)}
   WHERE thread_id = @threadId AND question_key = @questionKey AND interrupt_id <> @interruptId
     AND artifact_hash <> @artifactHash AND status IN ('decided', 'resumed') AND ${SOUND}
   RETURNING id`;
 
 // LangGraph names a question by its place, whatever it shows.
 export const CLEAR_PLACE = `
-  UPDATE hitl_sessions SET status = 'superseded', interrupt_id = 'void/' || id, ${UNSEALED}
+  UPDATE hitl_sessions SET ${sealed(VOID)}
   WHERE thread_id = @threadId AND interrupt_id = @interruptId AND artifact_hash <> @artifactHash
     AND kind IN ('interrupt', 'node_gate') AND ${SOUND}
   RETURNING id`;
 
 export const CARRY = `
-  UPDATE hitl_sessions SET interrupt_id = 'carried/' || @toVisitId || '/' || id, checkpoint_id = @checkpointId, ${UNSEALED}
+  UPDATE hitl_sessions
+  SET ${sealed({ interrupt_id: "'carried/' || @toVisitId || '/' || id", checkpoint_id: '@checkpointId' })}
   WHERE thread_id = @threadId AND status NOT IN ('superseded', 'cancelled')
     AND (interrupt_id IN (SELECT value FROM json_each(@interruptIds))
       OR id IN (SELECT value FROM json_each(@sessionIds))) AND ${SOUND}`;
 
+const ADOPTED = sealed({
+  ...{ interrupt_id: '@interruptId', question_key: '@questionKey', checkpoint_id: '@checkpointId' },
+  question_json: '@questionJson',
+});
+
 // Oldest first: a visit asks its questions in the order in which it asked them before. An `interrupt()` that was asked as
 // a `node_gate`, by an earlier release, stays one.
 export const ADOPT = `
-  UPDATE hitl_sessions SET interrupt_id = @interruptId, question_key = @questionKey,
-                           checkpoint_id = @checkpointId, question_json = @questionJson, ${UNSEALED}
+  UPDATE hitl_sessions SET ${ADOPTED}
   WHERE id = (
     SELECT id FROM hitl_sessions
     WHERE thread_id = @threadId AND ${IS_CARRIED}
@@ -77,18 +108,25 @@ export const ADOPT = `
       AND artifact_hash = @artifactHash AND status NOT IN ('superseded', 'cancelled')
     ${OLDEST_FIRST} LIMIT 1) AND ${SOUND}`;
 
+const DECIDED = sealed({
+  ...{ status: "'decided'", decision_json: '@decisionJson', principal_kind: '@principalKind' },
+  ...{ principal_id: '@principalId', decided_at: '@now' },
+});
+
 export const DECIDE = `
-  UPDATE hitl_sessions SET status = 'decided', decision_json = @decisionJson, principal_kind = @principalKind,
-                           principal_id = @principalId, decided_at = @now, ${UNSEALED}
+  UPDATE hitl_sessions SET ${DECIDED}
   WHERE id = @id AND status = 'awaiting_approval' AND interrupt_id IS NOT NULL AND artifact_hash = @artifactHash
-    AND ${SOUND}`;
+    AND ${SOUND}
+  RETURNING ${COLUMNS}`;
+
+const RESUMED = sealed({ status: "'resumed'", resumed_at: '@now' });
 
 export const RESUME_UNBOUND = `
-  UPDATE hitl_sessions SET status = 'resumed', resumed_at = ?, ${UNSEALED}
-  WHERE id = ? AND status = 'awaiting_approval' AND thread_id IS NULL AND ${SOUND}`;
+  UPDATE hitl_sessions SET ${RESUMED}
+  WHERE id = @id AND status = 'awaiting_approval' AND thread_id IS NULL AND ${SOUND}`;
 
 export const MARK_RESUMED = `
-  UPDATE hitl_sessions SET status = 'resumed', resumed_at = @now, ${UNSEALED}
+  UPDATE hitl_sessions SET ${RESUMED}
   WHERE thread_id = @threadId AND status = 'decided'
     AND interrupt_id NOT IN (SELECT value FROM json_each(@openInterruptIds)) AND ${SOUND}`;
 
@@ -101,12 +139,12 @@ export const SELECT_WHETHER_DECIDED = `
 
 /** Of interrupts that are asked anew, by their ids: those may be the same again. */
 export const WITHDRAW = `
-  UPDATE hitl_sessions SET status = 'superseded', interrupt_id = 'void/' || id, ${UNSEALED}
+  UPDATE hitl_sessions SET ${sealed(VOID)}
   WHERE thread_id = ? AND status = 'awaiting_approval' AND interrupt_id IN (SELECT value FROM json_each(?)) AND ${SOUND}`;
 
 export const CLOSE = `
-  UPDATE hitl_sessions SET status = ?, ${UNSEALED}
-  WHERE thread_id = ? AND status IN (SELECT value FROM json_each(?)) AND ${SOUND} RETURNING id`;
+  UPDATE hitl_sessions SET ${sealed({ status: '@status' })}
+  WHERE thread_id = @threadId AND status IN (SELECT value FROM json_each(@closed)) AND ${SOUND} RETURNING id`;
 
 export const SELECT_OPEN_FOR_TASK = `
   SELECT ${COLUMNS}, ${SOUND} AS sound FROM hitl_sessions
@@ -116,8 +154,6 @@ const ANSWERS = `
   SELECT id, task_id AS taskId, kind, status, thread_id AS threadId, artifact_hash AS artifactHash,
          decision_json AS decisionJson, principal_kind AS principalKind, principal_id AS principalId, decided_at AS decidedAt
   FROM hitl_sessions`;
-
-export const SELECT_ANSWER = `${ANSWERS} WHERE id = ?`;
 
 export const SELECT_ANSWERED = `
   ${ANSWERS}

@@ -280,8 +280,8 @@ describe('requests to a run', () => {
       .addEdge('left', END)
       .addEdge('right', END);
     const show = ({ rounds: done }: typeof State.State) => done;
-    const app = durable(builder, { db, gates: { left: show, right: show } });
-    expect((await app.run('r', { rounds: 0 })).gates).toHaveLength(2);
+    const open = () => durable(builder, { db, gates: { left: show, right: show } });
+    expect((await open().run('r', { rounds: 0 })).gates).toHaveLength(2);
     const asked = "FROM checkpoint_writes WHERE channel = '__interrupt__'";
     const lost =
       db.prepare<[], object>(`SELECT checkpoint_id AS at, task_id AS task ${asked} LIMIT 1`).get() ?? {};
@@ -290,6 +290,7 @@ describe('requests to a run', () => {
     const count = 'SELECT count(*) FROM checkpoint_writes WHERE checkpoint_id = @at';
     db.prepare(`UPDATE checkpoints SET writes = (${count}) WHERE checkpoint_id = @at`).run(lost);
 
+    const app = open();
     const { status, gates } = await app.run('r');
     expect([status, gates.length]).toEqual(['waiting', 2]);
     expect(db.prepare(`SELECT count(*) ${asked}`).pluck().get()).toBe(2);
