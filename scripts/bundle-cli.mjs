@@ -18,7 +18,7 @@ const fromRoot = createRequire(new URL('../package.json', import.meta.url));
 const esbuild = createRequire(fromRoot.resolve('tsx'))('esbuild');
 
 /** What `devs` leaves outside, by the beginnings of names. */
-const OUTSIDE = ['@langchain/*', 'langchain', 'better-sqlite3', '@devs/postgres'];
+const OUTSIDE = ['@langchain/*', 'langchain', 'better-sqlite3', '@devs/postgres', 'jiti'];
 
 /** Whose sources are in the command. */
 const SOURCES = ['core', 'agents', 'cli', 'ui'].map((name) => join(root, 'packages', name, 'src'));

@@ -26,7 +26,7 @@ const CLIENTS = [
 const PINNED = ['react', 'react-dom', 'react-test-renderer'];
 
 function pinnedVersion(name) {
-  const version = new RegExp(`^  ${name}: (\\S+)$`, 'm').exec(
+  const version = new RegExp(`^  "?${name}"?: (\\S+)$`, 'm').exec(
     readFileSync(join(root, 'pnpm-workspace.yaml'), 'utf8'),
   )?.[1];
   if (version === undefined) throw new Error(`pnpm-workspace.yaml has no version of ${name}.`);

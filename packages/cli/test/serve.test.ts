@@ -56,8 +56,9 @@ describe('devs serve in a folder with a langgraph.json', () => {
     expect(await wait(serving.url, '', { assistant_id: 'made', input: { number: 4 } })).toMatchObject({
       json: { number: 5 },
     });
-    expect(await wait(serving.url, '', { assistant_id: 'plain', input: {} })).toMatchObject({
-      json: { tone: 'calm' },
+    const messages = [{ role: 'user', content: 'hi' }];
+    expect(await wait(serving.url, '', { assistant_id: 'plain', input: { messages } })).toMatchObject({
+      json: { tone: 'calm', messages: [{ content: 'hi' }, { content: 'told' }] },
     });
     const { json: thread } = await ask(serving.url, '/threads', {});
     const path = `/threads/${String(thread['thread_id'])}`;

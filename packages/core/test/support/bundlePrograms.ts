@@ -186,6 +186,6 @@ function options(): object {
     // An error shows the line that it was thrown in.
     lineLimit: 200,
     alias: { 'better-sqlite3': sqlite },
-    external: [sqlite],
+    external: [sqlite, 'jiti'], // it looks for a part of itself beside its file
   };
 }

@@ -1,6 +1,6 @@
 // The driver's calls of a compiled LangGraph graph: config, stream, separation from other calls. Reads its state.
 
-import { type BaseChannel, EmptyChannelError } from '@langchain/langgraph';
+import type { BaseChannel } from '@langchain/langgraph';
 import {
   type BaseCheckpointSaver,
   type CheckpointTuple,
@@ -109,7 +109,7 @@ function heldValue(channel: BaseChannel): { readonly value: unknown } | null {
   try {
     return { value: channel.get() };
   } catch (error) {
-    if (error instanceof EmptyChannelError) return null;
+    if ((error as Error).name === 'EmptyChannelError') return null; // of a CommonJS copy, too
     throw error;
   }
 }

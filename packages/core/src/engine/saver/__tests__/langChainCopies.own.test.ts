@@ -21,6 +21,7 @@ const State = Annotation.Root({
     reducer: (a, b) => [...a, ...b],
     default: () => [],
   }),
+  empty: Annotation<string>(),
   were: Annotation<boolean[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }),
 });
 
