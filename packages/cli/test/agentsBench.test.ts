@@ -121,6 +121,39 @@ test('a stage that begins a conversation reads what it was not told', () => {
   expect(code('')).toBe('read_file sum.js, read_file sum.test.js, edit_file sum.js');
 });
 
+const SHOWN = {
+  code: '<file path="sum.js" from_line="1">\nreturn 0\n</file>',
+  docs: '<file path="README.md" from_line="1">\nOld\n</file>',
+  other: '<file path="README.md" from_line="9">\nElse\n</file>',
+};
+
+test('a file is not read, and nothing is looked for, where the request shows what is edited', () => {
+  const system = 'Call several tools in one answer; end the stage in the answer with them.';
+  const [test = '', code = '', docs = ''] = STAGES;
+  const told = [`${SHOWN.code}\n\n${test}`, code, `${SHOWN.docs}\n\n${docs}`];
+  expect(played({ system, tools: LOOP, asks: told })).toEqual([
+    ...['write_file+finish', 'edit_file+finish', 'edit_file+finish'],
+  ]);
+  const other = [`${SHOWN.code}\n\n${test}`, code, `${SHOWN.other}\n\n${docs}`];
+  expect(played({ system, tools: LOOP, asks: other }).slice(-2)).toEqual(['read_file', 'edit_file+finish']);
+});
+
+test('a review reads the changed file unless the diff has the code around each change', () => {
+  const hunk = (range: string, before: number, after: number): string =>
+    `@@ -${range} +${range} @@\n${' line\n'.repeat(before)}-return 0\n+return a + b\n${' line\n'.repeat(after)}`;
+  const names = (hunks: string): unknown => {
+    const diff = `<diff>\ndiff --git a/sum.js b/sum.js\n--- a/sum.js\n+++ b/sum.js\n${hunks}</diff>`;
+    const messages = [{ role: 'user', content: `${TASK}\n\n${diff}\n\nStage: review` }];
+    return callsOf(nextStep(JOB, talkOf({ tools: [{ name: 'read_file' }], messages }))).map(
+      ({ name }) => name,
+    );
+  };
+  expect(names(hunk('30,33', 16, 16))).toEqual(['submit_review']);
+  expect(names(hunk('1,20', 3, 16))).toEqual(['submit_review']);
+  expect(names(hunk('30,7', 3, 3))).toEqual(['read_file']);
+  expect(names(hunk('30,33', 16, 16) + hunk('90,7', 3, 3))).toEqual(['read_file']);
+});
+
 function nextStepNames({ system, tools, asks }: Client): string {
   const messages: unknown[] = [{ role: 'user', content: asks[0] }];
   const names: string[] = [];

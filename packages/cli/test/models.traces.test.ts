@@ -63,7 +63,7 @@ test('a provider that refuses stops the run with what it said, without the key i
   expect(run.stderr).toContain(`AGENT_FAILED: ${said}`);
   expect(log.stdout).toContain(said);
   expect(provider.requests()).toBe(1);
-  expect(JSON.parse(status.stdout).agents.fingerprint).toMatch(/^prompts v3 [0-9a-f]{12}$/);
+  expect(JSON.parse(status.stdout).agents.fingerprint).toMatch(/^prompts v4 [0-9a-f]{12}$/);
   for (const { stdout, stderr } of [run, log, status]) expect(stdout + stderr).not.toContain(KEY);
 });
 
@@ -78,6 +78,6 @@ test('a run that goes on with other agents says so', async ({ dir }) => {
   provider.stop();
 
   expect(stdout).toMatch(
-    /agents changed: now openai:a \(live; prompts v3 \w{12}\), started with sum \(scripted\)/,
+    /agents changed: now openai:a \(live; prompts v4 \w{12}\), started with sum \(scripted\)/,
   );
 });

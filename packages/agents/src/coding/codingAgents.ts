@@ -215,7 +215,7 @@ function codingPrompts(named?: string): CodingPrompts {
     forEdit: (stage, request, isContinued) => {
       if (task === null) return parts(of[stage], renderRequest(request, version), edit);
       const handedOver = renderHandOver(request, isContinued);
-      const opening = isContinued ? [] : [task.system, renderOpening(request)];
+      const opening = isContinued ? [] : [task.system, renderOpening(request, version)];
       return parts(...opening, handedOver, task.of[stage], edit);
     },
     forAnswer: (stage, request, schema, system = of[stage]) =>

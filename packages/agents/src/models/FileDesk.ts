@@ -45,9 +45,14 @@ export class FileDesk {
     return [...this.#edits].map(([path, content]) => ({ path, content }));
   }
 
-  /** Passages of files that the agent read, oldest first. */
+  /** Passages of files that the agent read or was shown, oldest first. */
   get passages(): readonly ReadPassage[] {
     return this.#passages;
+  }
+
+  /** Notes a passage that the agent was shown before it read anything. */
+  show({ path, fromLine, lines }: ReadPassage): void {
+    this.#passages.push({ path, fromLine, lines });
   }
 
   /** Every path, edits included, sorted. */

@@ -34,6 +34,14 @@ export class History {
     return this.#messages.reduce((sum: number, message) => sum + JSON.stringify(message).length, 0);
   }
 
+  /** Whether a request or an answer of a tool has a text. */
+  has(text: string): boolean {
+    return this.#messages.some((message) => {
+      const { role, content } = message as { readonly role?: string; readonly content?: unknown };
+      return (role === 'user' || role === 'tool') && typeof content === 'string' && content.includes(text);
+    });
+  }
+
   add(...messages: readonly BaseMessageLike[]): void {
     this.#messages.push(...messages.map(withoutBulk));
   }

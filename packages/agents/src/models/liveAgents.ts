@@ -1,5 +1,13 @@
-import type { AgentCall, AnswerRequest, StageAgents, TaskRequest, WorkResult } from '@devs/core';
-import type { ModelStage, PromptVersion, TaskStage } from './loadPrompts.ts';
+import type {
+  AgentCall,
+  AnswerRequest,
+  ReviewRequest,
+  StageAgents,
+  TaskRequest,
+  WorkResult,
+} from '@devs/core';
+import { diffForReview } from './foundFiles.ts';
+import { LOOKS_UP, type ModelStage, type PromptVersion, type TaskStage } from './loadPrompts.ts';
 import type { StageRequest } from './renderRequest.ts';
 import {
   type AnswerTool,
@@ -50,13 +58,20 @@ export function liveAgents(worker: StageWorker, identity: LiveIdentity): StageAg
     distill: (request, call) => worker.answer({ stage: 'distill', request, answer: submitPlan }, call),
     writeTest: (request, call) => worker.edit('writeTest', request, call),
     implement: (request, call) => worker.edit('implement', request, call),
-    review: (request, call) =>
-      worker.answer({ stage: 'review', request, answer: submitReview(request.task) }, call),
+    review: async (request, call) => {
+      const shown = LOOKS_UP[version] ? await withCodeAround(request) : request;
+      return worker.answer({ stage: 'review', request: shown, answer: submitReview(request.task) }, call);
+    },
     document: (request, call) => worker.edit('document', request, call),
     answer: (request, call) =>
       worker.answer({ stage: request.stage, request, system: ANSWER_PROMPT, answer: submitAnswer }, call),
     pivot: (request, call) => worker.answer({ stage: 'pivot', request, answer: submitStrategy }, call),
   };
+}
+
+async function withCodeAround(request: ReviewRequest): Promise<ReviewRequest> {
+  const { diff, workspace } = request;
+  return diff === undefined ? request : { ...request, diff: await diffForReview(diff, workspace) };
 }
 
 /**

@@ -16,9 +16,17 @@ export const MODEL_STAGES = [
 export type ModelStage = (typeof MODEL_STAGES)[number];
 
 /** Prompt versions in this package, newest last. An old one stays, so that a waiting run can go on with it. */
-export const PROMPT_VERSIONS = ['v1', 'v2', 'v3'] as const;
+export const PROMPT_VERSIONS = ['v1', 'v2', 'v3', 'v4'] as const;
 export type PromptVersion = (typeof PROMPT_VERSIONS)[number];
-export const NEWEST_PROMPTS: PromptVersion = 'v3';
+export const NEWEST_PROMPTS: PromptVersion = 'v4';
+
+/** Whether stages begin with the files of the project that their work is about. */
+export const LOOKS_UP: Readonly<Record<PromptVersion, boolean>> = {
+  v1: false,
+  v2: false,
+  v3: false,
+  v4: true,
+};
 
 /** The system prompts of one version. */
 export interface Prompts {
@@ -54,7 +62,12 @@ export function loadPrompts(version: string = NEWEST_PROMPTS): Prompts {
   return { version: known, sha256, of: Object.fromEntries(texts) as Record<ModelStage, string>, task };
 }
 
-const WITH_CONVERSATIONS: Readonly<Record<PromptVersion, boolean>> = { v1: false, v2: false, v3: true };
+const WITH_CONVERSATIONS: Readonly<Record<PromptVersion, boolean>> = {
+  v1: false,
+  v2: false,
+  v3: true,
+  v4: true,
+};
 
 function taskPrompts(version: PromptVersion, shared: string): TaskPrompts {
   const texts = TASK_STAGES.map((stage) => [stage, readPrompt(version, stage).trim()] as const);

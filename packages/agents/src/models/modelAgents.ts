@@ -11,10 +11,18 @@ import { assertPositiveInteger } from '../assertPositiveInteger.ts';
 import { Patience } from '../patience/Patience.ts';
 import { Conversation, type ConversationLimits } from './Conversation.ts';
 import { FileDesk } from './FileDesk.ts';
+import { docsOfWork, filesOfTask, type ShownFiles } from './foundFiles.ts';
 import { History } from './History.ts';
 import { liveAgents, type StageQuestion, type StageWorker } from './liveAgents.ts';
 import { loadChatModel, type ModelSettings, type ModelSource, type NamedModel } from './loadChatModel.ts';
-import { loadPrompts, MODEL_STAGES, type ModelStage, type Prompts, type TaskStage } from './loadPrompts.ts';
+import {
+  LOOKS_UP,
+  loadPrompts,
+  MODEL_STAGES,
+  type ModelStage,
+  type Prompts,
+  type TaskStage,
+} from './loadPrompts.ts';
 import type { ModelTool } from './modelTool.ts';
 import { checkTools, editingTools, readingTools } from './modelTools.ts';
 import { renderHandOver, renderOpening, renderRequest } from './renderRequest.ts';
@@ -118,7 +126,8 @@ class ModelWorker implements StageWorker {
       const finish = finishWith(desk, stage);
       const { commit } = request;
       const answer = commit === undefined ? finish : withCommitStyle(finish, commit);
-      return this.#begin(stage, this.#said(stage, request, call), { tools, answer });
+      const shown = LOOKS_UP[this.#prompts.version] ? await shownTo(stage, request, desk) : NOTHING;
+      return this.#begin(stage, this.#said({ stage, request, shown }, call), { tools, answer });
     });
   }
 
@@ -169,24 +178,53 @@ class ModelWorker implements StageWorker {
   }
 
   /** A stage of a task: continues the conversation of the stage before, if this model had it. */
-  #said(stage: TaskStage, request: TaskRequest, { conversation }: AgentCall): StageSaid {
-    const { task } = this.#prompts;
+  #said({ stage, request, shown }: TaskWork, { conversation }: AgentCall): StageSaid {
+    const { task, version } = this.#prompts;
     if (task === null) return this.#alone({ stage, request });
-    const asked = (isContinued: boolean): string =>
-      [renderHandOver(request, isContinued), task.of[stage]].filter((part) => part !== '').join('\n\n');
-    const first = opened(task.system, `${renderOpening(request)}\n\n${asked(false)}`);
+    const asked = (isContinued: boolean, files: ShownFiles): string =>
+      [renderHandOver(request, isContinued, files), task.of[stage]]
+        .filter((part) => part !== '')
+        .join('\n\n');
+    const first = opened(task.system, `${renderOpening(request, version)}\n\n${asked(false, shown)}`);
     if (conversation === undefined) return first;
     const open = (): History => first.history;
-    const talk = this.#talks.stage(conversation, stage, { model: this.#modelOf(stage).name, open });
-    if (!talk.isContinued) return first;
-    const sent = asked(true);
-    talk.history.add({ role: 'user', content: sent });
-    return { history: talk.history, sent };
+    const { history, isContinued } = this.#talks.stage(conversation, stage, {
+      model: this.#modelOf(stage).name,
+      open,
+    });
+    if (!isContinued) return first;
+    const passages = shown.passages.filter(({ content }) => !history.has(content));
+    const sent = asked(true, { ...shown, passages });
+    history.add({ role: 'user', content: sent });
+    return { history, sent };
   }
 
   #modelOf(stage: ModelStage): NamedModel {
     return this.#models.get(stage) as NamedModel;
   }
+}
+
+const NOTHING: ShownFiles = { passages: [], headings: [] };
+
+/** The first stage of a task gets sources and tests, the last one documentation. */
+async function shownTo(stage: TaskStage, request: TaskRequest, desk: FileDesk): Promise<ShownFiles> {
+  const isFirst = stage === 'writeTest' || (request.test === undefined && request.excerpts === undefined);
+  const shown =
+    stage === 'document'
+      ? await docsOfWork(desk, request)
+      : isFirst
+        ? await filesOfTask(desk, request)
+        : NOTHING;
+  for (const { path, fromLine, content } of shown.passages)
+    desk.show({ path, fromLine, lines: content.split('\n').length });
+  return shown;
+}
+
+/** A stage of a task, with its files. */
+interface TaskWork {
+  readonly stage: TaskStage;
+  readonly request: TaskRequest;
+  readonly shown: ShownFiles;
 }
 
 type AskedStage = Pick<StageQuestion<unknown>, 'stage' | 'request' | 'system'>;

@@ -1,6 +1,6 @@
 import { type CallUsage, DevsError, maskSensitiveData } from '@devs/core';
 import type { AIMessage, AIMessageChunk, BaseMessageLike, UsageMetadata } from '@langchain/core/messages';
-import type * as z from 'zod';
+import { z } from 'zod';
 import type { NamedModel, ToolCallingModel } from './loadChatModel.ts';
 
 /** A tool as it is offered to a model. */
@@ -62,7 +62,7 @@ async function request(
   messages: readonly BaseMessageLike[],
   { tools, signal, streaming, onSaid }: ModelCallOptions,
 ): Promise<AIMessage | AIMessageChunk> {
-  const bound = chat.bindTools([...tools], { tool_choice: 'any', ...keptPrefix(chat) } as object);
+  const bound = chat.bindTools(tools.map(offered), { tool_choice: 'any', ...keptPrefix(chat) } as object);
   if (!streaming) {
     const answer = await bound.invoke([...messages], { signal });
     if (answer.text !== '') onSaid(answer.text);
@@ -75,6 +75,18 @@ async function request(
   }
   if (whole === undefined) throw new Error('The connection closed without an answer.');
   return whole;
+}
+
+/** Each request sends the schemas, so parts that a model does not need are left out. */
+function offered({ name, description, schema }: ToolOffer): Readonly<Record<string, unknown>> {
+  const { $schema: _dialect, ...plain } = z.toJSONSchema(schema, { io: 'input', override: withoutLimits });
+  return { name, description, schema: plain };
+}
+
+/** The range of integers in JavaScript. */
+function withoutLimits({ jsonSchema }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
 }
 
 /** Asks the provider to cache the beginning of a conversation. Other providers do so by themselves. */

@@ -11,6 +11,7 @@ import type {
   TaskRequest,
 } from '@devs/core';
 import { formatCheck } from '@devs/core/internal';
+import type { ShownFiles } from './foundFiles.ts';
 import type { PromptVersion } from './loadPrompts.ts';
 
 export type StageRequest =
@@ -32,19 +33,33 @@ export function renderRequest(request: StageRequest | AnswerRequest, prompts: Pr
 }
 
 /** The common part of the stages of a task, for the beginning of their conversation: providers cache it. */
-export function renderOpening(request: TaskRequest): string {
-  return joined([...instructionParts(request), ...openingParts(request)]);
+export function renderOpening(request: TaskRequest, prompts: PromptVersion): string {
+  return joined([...instructionParts(request), ...openingParts(request, prompts)]);
 }
 
 /**
  * The part of one stage of a task.
  *
  * @param isContinued - The conversation has the stages before.
+ * @param shown - Files of the project.
  */
-export function renderHandOver(request: TaskRequest, isContinued: boolean): string {
-  if (!isContinued) return joined(handOverParts(request));
+export function renderHandOver(
+  request: TaskRequest,
+  isContinued: boolean,
+  shown: ShownFiles = { passages: [], headings: [] },
+): string {
+  const found = [
+    ...shown.passages.map(filePart),
+    ...shown.headings.map(({ path, content }) => xmlTag('headings', content, { path })),
+  ];
+  if (!isContinued) return joined([...handOverParts(request), ...found]);
   const { test, files, commit } = request;
-  return joined([redPart(test?.red), changedPart(files), xmlTag('commit_style', commit?.style ?? null)]);
+  return joined([
+    redPart(test?.red),
+    changedPart(files),
+    ...found,
+    xmlTag('commit_style', commit?.style ?? null),
+  ]);
 }
 
 const joined = (parts: readonly RequestPart[]): string => parts.filter((part) => part !== null).join('\n\n');
@@ -53,11 +68,14 @@ function requestParts(request: StageRequest | AnswerRequest, prompts: PromptVers
   if ('question' in request) return questionParts(request);
   if (!('task' in request)) return proposalParts(request);
   if ('tried' in request) return pivotParts(request);
-  return HANDED_OVER[prompts] ? taskParts(request) : taskPartsBefore(request);
+  return HANDED_OVER[prompts] ? taskParts(request, prompts) : taskPartsBefore(request);
 }
 
 /** Whether a request has the results of the stages before. */
-const HANDED_OVER: Readonly<Record<PromptVersion, boolean>> = { v1: false, v2: false, v3: true };
+const HANDED_OVER: Readonly<Record<PromptVersion, boolean>> = { v1: false, v2: false, v3: true, v4: true };
+
+/** Whether a request has the brief of a small job once. */
+const SAID_ONCE: Readonly<Record<PromptVersion, boolean>> = { v1: false, v2: false, v3: false, v4: true };
 
 type RequestPart = string | null;
 
@@ -91,10 +109,10 @@ function taskPartsBefore(request: TaskRequest | ReviewRequest): readonly Request
   ];
 }
 
-function taskParts(request: TaskRequest | ReviewRequest): readonly RequestPart[] {
+function taskParts(request: TaskRequest | ReviewRequest, prompts: PromptVersion): readonly RequestPart[] {
   const { check, losses, findings = [] } = request as Partial<ReviewRequest>;
   return [
-    ...openingParts(request),
+    ...openingParts(request, prompts),
     ...handOverParts(request),
     check === undefined ? null : checkPart(formatCheck(check), check),
     lossesPart(losses),
@@ -102,27 +120,39 @@ function taskParts(request: TaskRequest | ReviewRequest): readonly RequestPart[]
   ];
 }
 
-function openingParts(request: TaskRequest): readonly RequestPart[] {
+function openingParts(request: TaskRequest, prompts: PromptVersion): readonly RequestPart[] {
   const { documents, checks = null, siblings = [] } = request;
+  const about = SAID_ONCE[prompts] ? withoutBrief(request) : request;
   return [
     ...documents.map(documentPart),
     xmlTag('checks_of_the_project', checks),
     siblings.length === 0 ? null : xmlTag('other_tasks', siblings.map(siblingLine).join('\n')),
-    ...aboutTask(request),
+    ...aboutTask(about),
   ];
+}
+
+/** A small job is one task, which its brief describes. */
+function withoutBrief(request: TaskRequest): TaskRequest {
+  const { task, documents } = request;
+  const isBrief = documents.some(
+    ({ type, content }) => type === 'BRIEF' && content.trim() === task.description.trim(),
+  );
+  return isBrief ? { ...request, task: { ...task, description: 'What the document BRIEF says.' } } : request;
 }
 
 function handOverParts(request: TaskRequest): readonly RequestPart[] {
   const { excerpts = [], test, commit } = request;
   return [
-    ...excerpts.map(({ path, fromLine, content }) =>
-      xmlTag('file', content, { path, from_line: String(fromLine) }),
-    ),
+    ...excerpts.map(filePart),
     ...(test === undefined ? [] : testParts(test)),
     ...workParts(request),
     xmlTag('commit_style', commit?.style ?? null),
   ];
 }
+
+/** The first line keeps its indentation: an edit finds a passage by its text. */
+const filePart = ({ path, fromLine, content }: ShownFiles['passages'][number]): RequestPart =>
+  tagged('file', content.replace(/^(?:[^\S\n]*\n)+/, '').trimEnd(), { path, from_line: String(fromLine) });
 
 const siblingLine = ({ label, name, state }: NonNullable<TaskRequest['siblings']>[number]): string =>
   `${label} ${name} (${state.replace('_', ' ')})`;
@@ -232,14 +262,16 @@ function planJson({ requirements, epics }: PlanResult): string {
   return JSON.stringify({ requirements, epics }, null, 1);
 }
 
-/** What stands in it cannot end it: repositories and models say what they like. */
 function xmlTag(
   name: string,
   content: string | null,
   attributes: Readonly<Record<string, string>> = {},
 ): RequestPart {
-  if (content === null) return null;
+  return content === null ? null : tagged(name, content.trim(), attributes);
+}
+
+/** What stands in it cannot end it: repositories and models say what they like. */
+function tagged(name: string, text: string, attributes: Readonly<Record<string, string>>): string {
   const named = Object.entries(attributes).map(([key, value]) => ` ${key}=${JSON.stringify(value)}`);
-  const inner = content.trim().replaceAll(`</${name}>`, `<\\/${name}>`);
-  return `<${name}${named.join('')}>\n${inner}\n</${name}>`;
+  return `<${name}${named.join('')}>\n${text.replaceAll(`</${name}>`, `<\\/${name}>`)}\n</${name}>`;
 }

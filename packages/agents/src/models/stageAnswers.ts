@@ -200,6 +200,7 @@ const DOCUMENT_RULES: Readonly<Record<PromptVersion, DocumentRules>> = {
   v1: { reports: fourReportProblems, design: wholeDesignProblems },
   v2: { reports: reportProblems, design: designProblems },
   v3: { reports: reportProblems, design: designProblems },
+  v4: { reports: reportProblems, design: designProblems },
 };
 
 /** One report at least, and every claim marked. */

@@ -78,6 +78,22 @@ const document: TaskRequest = {
 };
 const review: ReviewRequest = { ...TASK, diff: `${CODE_DIFF}\n${TEST_DIFF}`, files: FILES, check: GREEN };
 
+const SHOWN = {
+  passages: [
+    { path: 'src/csv.js', fromLine: 1, content: 'export const cell = (text) => text;' },
+    {
+      path: 'test/row.test.js',
+      fromLine: 1,
+      content: "test('a row', () => assert.equal(row(['a', 'b']), 'a,b'));",
+    },
+  ],
+  headings: [],
+};
+const SHOWN_DOCS = {
+  passages: [{ path: 'README.md', fromLine: 31, content: '### cell(text)\n\nOne cell of a row.' }],
+  headings: [{ path: 'README.md', content: '1: # CSV\n29: ## API\n31: ### cell(text)\n35: ### row(cells)' }],
+};
+
 const fenced = (text: string): string => `\`\`\`\`text\n${text.trim()}\n\`\`\`\``;
 const joined = (...texts: readonly string[]): string => texts.filter((text) => text !== '').join('\n\n');
 
@@ -94,9 +110,9 @@ The answers of the model and its tool calls stand between them. A test makes the
 
 ## The first message: the test
 
-The system prompt, the common part of the task, and the stage at the end.
+The system prompt, the common part of the task, passages with its names, and the stage at the end.
 
-${fenced(joined(task.system, renderOpening(TASK), task.of.writeTest))}
+${fenced(joined(task.system, renderOpening(TASK, version), renderHandOver(TASK, false, SHOWN), task.of.writeTest))}
 
 ## The second message: the code
 
@@ -106,7 +122,9 @@ ${fenced(joined(renderHandOver(implement, true), task.of.implement))}
 
 ## The third message: the documentation
 
-${fenced(joined(renderHandOver(document, true), task.of.document))}
+With the sections that speak of the change, so that one answer can edit them.
+
+${fenced(joined(renderHandOver(document, true, SHOWN_DOCS), task.of.document))}
 
 ## The code in a new conversation
 
@@ -117,7 +135,7 @@ ${fenced(renderHandOver(implement, false))}
 
 ## The review
 
-Another conversation, with its own system prompt and the tools for reading.
+Another conversation, with its own system prompt and the tools for reading. The diff has the code around its changes.
 
 ${fenced(joined(of.review, renderRequest(review, version)))}
 `;

@@ -33,9 +33,9 @@ export type Saying =
   | { readonly kind: 'calls'; readonly calls: readonly { readonly name: string; readonly input: unknown }[] };
 
 /**
- * The next step of a developer who knows the right work, reads a file before editing it, reads nothing twice, and does
- * several things at once where the client says that it may. The conversation alone decides, so the same developer serves
- * every way to work.
+ * The next step of a developer who knows the right work, and does several things at once where the client says that it may.
+ * It looks for what it edits, and reads a file before it edits it; a file whose text it was shown it does not read. The
+ * conversation alone decides, so the same developer serves every way to work.
  */
 export function nextStep(job: Job, talk: Talk): Saying {
   const hands = handsFor(talk.tools);
@@ -107,24 +107,23 @@ interface Sight {
   readonly asked: string;
 }
 
-function wanted(job: Job, part: Exclude<Part, 'title'>, { hands, asked }: Sight): readonly Step[] {
+function wanted(job: Job, part: Exclude<Part, 'title'>, sight: Sight): readonly Step[] {
+  const { hands, asked } = sight;
   const { code, test, docs, search } = job;
   const looking = { call: hands.search(search.text, search.paths) };
-  const known = [...reading(code, hands), ...reading(test, hands)];
+  const known = [...reading(code, sight), ...reading(test, sight)];
   const check = job.checks[0]?.argv.join(' ') ?? '';
   switch (part) {
     case 'test':
-      return [looking, ...known, ...editing(test, hands)];
+      return [...(isToldOf([...code, ...test], asked) ? [] : [looking]), ...known, ...editing(test, hands)];
     case 'code':
-      return [
-        ...reading(code, hands),
-        ...seeing(test, { hands, asked }, 'test_diff'),
-        ...editing(code, hands),
-      ];
+      return [...reading(code, sight), ...seeing(test, sight, 'test_diff'), ...editing(code, hands)];
     case 'docs':
-      return [...seeing(code, { hands, asked }, 'diff'), ...reading(docs, hands), ...editing(docs, hands)];
+      return [...seeing(code, sight, 'diff'), ...reading(docs, sight), ...editing(docs, hands)];
     case 'review':
-      return reading(code, hands).slice(0, 1);
+      return reading(code, sight)
+        .slice(0, 1)
+        .filter(({ reads = '' }) => !isShownAround(reads, asked));
     case 'whole':
       return [
         looking,
@@ -133,7 +132,7 @@ function wanted(job: Job, part: Exclude<Part, 'title'>, { hands, asked }: Sight)
         { call: hands.run(check, 'red'), mayFail: true },
         ...editing(code, hands),
         { call: hands.run(check, 'green') },
-        ...reading(docs, hands),
+        ...reading(docs, sight),
         ...editing(docs, hands),
         { call: hands.run(`git add -A && git commit -q -m ${JSON.stringify(job.message)}`, 'green') },
       ];
@@ -151,10 +150,42 @@ function seeing(changes: readonly Change[], { hands, asked }: Sight, tag: string
   }));
 }
 
-/** Each file that is there already, once. */
-function reading(changes: readonly Change[], hands: Hands): readonly Step[] {
+/** Each file that is there already, once, unless the request shows every passage that is edited. */
+function reading(changes: readonly Change[], { hands, asked }: Sight): readonly Step[] {
   const paths = changes.flatMap((change) => ('find' in change ? [change.path] : []));
-  return [...new Set(paths)].map((path) => ({ call: hands.read(path), reads: path, kind: 'read' }));
+  const unshown = [...new Set(paths)].filter((path) => !isShown(path, changes, asked));
+  return unshown.map((path) => ({ call: hands.read(path), reads: path, kind: 'read' }));
+}
+
+/** Whether the request shows where each file that is there is edited. */
+const isToldOf = (changes: readonly Change[], asked: string): boolean =>
+  changes.every((change) => !('find' in change) || isShown(change.path, changes, asked));
+
+function isShown(path: string, changes: readonly Change[], asked: string): boolean {
+  const shown = Array.from(asked.matchAll(FILE), ([, named, text = '']) => (named === path ? text : ''));
+  const own = changes.filter((change) => change.path === path);
+  return own.every((change) => 'find' in change && shown.some((text) => text.includes(change.find)));
+}
+
+const FILE = /^<file path="([^"]+)" from_line="\d+">\n([\s\S]*?\n)<\/file>$/gm;
+
+/** Lines around each change of a file that spare a reviewer from reading it. */
+const AROUND = 15;
+
+/** Whether a diff in the request has that many lines around each change of a file. */
+function isShownAround(path: string, asked: string): boolean {
+  const [, diff = ''] = /^<diff>\n([\s\S]*?)\n<\/diff>$/m.exec(asked) ?? [];
+  const [, ...hunks] = (
+    diff.split(/^(?=diff --git )/m).find((part) => part.includes(`\n+++ b/${path}\n`)) ?? ''
+  ).split(/^@@ -\d+,?\d* \+(?=\d+,?\d* @@)/m);
+  return hunks.length > 0 && hunks.every((hunk) => hasAround(hunk.trimEnd().split('\n')));
+}
+
+/** At the beginning of a file there are fewer. */
+function hasAround([range = '', ...lines]: readonly string[]): boolean {
+  const before = lines.findIndex((line) => /^[+-]/.test(line));
+  const after = lines.length - 1 - lines.findLastIndex((line) => /^[+-]/.test(line));
+  return (before >= AROUND || range.startsWith('1,')) && after >= AROUND;
 }
 
 const editing = (changes: readonly Change[], hands: Hands): readonly Step[] =>

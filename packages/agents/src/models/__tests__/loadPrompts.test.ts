@@ -6,6 +6,7 @@ const PINNED: Readonly<Record<PromptVersion, string>> = {
   v1: '65de4f28c2352b05c21e36871f6dc0794814a56bf5b26a5c988fa96290820230',
   v2: '0fca6e2d88ef9fbca56a6d19cec50df83c53b9f8449fd10289fb08d5fe702af9',
   v3: '075fec82c03fce21261637f5e3a77bd79ab2049978a979d94106176d9d6cc1ad',
+  v4: 'e06ff8ce577c15da8d5d12c4d2f74c9c87b5be5a4f0dc52ac6d6a3f283f84b44',
 };
 
 describe('loadPrompts', () => {

@@ -1,7 +1,7 @@
 import type { TaskRequest } from '@devs/core';
 import { describe, expect, test } from 'vitest';
 import { NEWEST_PROMPTS } from '../loadPrompts.ts';
-import { renderRequest as renderFor } from '../renderRequest.ts';
+import { renderRequest as renderFor, renderHandOver, renderOpening } from '../renderRequest.ts';
 
 const renderRequest = (request: Parameters<typeof renderFor>[0], prompts = NEWEST_PROMPTS): string =>
   renderFor(request, prompts);
@@ -142,5 +142,37 @@ describe('renderRequest', () => {
     expect(parts[7]).toContain('npm test: 1 failed\n[the first 6 characters are left out]\nxxx');
     for (const prompts of ['v1', 'v2'] as const)
       expect(renderRequest(request, prompts).split('\n\n')).toEqual([parts[0], parts[3]]);
+  });
+
+  const small: TaskRequest = {
+    task: { taskId: 'sum:1', name: 'Sum', description: '# Sum\n', acceptanceCriteria: ['2 + 2 is 4'] },
+    documents: [brief, prd],
+    attempt: 1,
+    lastFailure: null,
+    guidance: [],
+    workspace: { dir: '/w', list: async () => [], read: async () => '' },
+  };
+
+  test('says the brief of a small job once; runs that began before get it twice', () => {
+    const once = '<task>\n# Sum\nWhat the document BRIEF says.\nAcceptance criteria:\n- 2 + 2 is 4\n</task>';
+    expect(renderRequest(small)).toContain(once);
+    expect(renderOpening(small, 'v4')).toContain(once);
+    expect(renderRequest(small, 'v3')).toContain('<task>\n# Sum\n# Sum\n');
+    expect(renderOpening(small, 'v3')).toContain('<task>\n# Sum\n# Sum\n');
+    const { documents: _brief, ...others } = small;
+    expect(renderRequest({ ...others, documents: [prd] })).toContain('<task>\n# Sum\n# Sum\n');
+  });
+
+  test('shows files with the indentation of their first line, also in a conversation that goes on', () => {
+    const shown = {
+      passages: [{ path: 'a.js', fromLine: 3, content: '\n  two();\nthree();\n' }],
+      headings: [{ path: 'README.md', content: '1: # Sum' }],
+    };
+    const parts = [
+      '<file path="a.js" from_line="3">\n  two();\nthree();\n</file>',
+      '<headings path="README.md">\n1: # Sum\n</headings>',
+    ].join('\n\n');
+    expect(renderHandOver(small, false, shown)).toBe(parts);
+    expect(renderHandOver(small, true, shown)).toBe(parts);
   });
 });

@@ -7,7 +7,7 @@ describe('the values of --agents', () => {
     expect(agentNames(values, '/p')).toEqual({
       agents: 'openai:gpt-5',
       perStage: { review: 'anthropic:claude-opus-4-5', document: 'ollama:llama3.2:3b' },
-      prompts: 'v3',
+      prompts: 'v4',
     });
   });
 
