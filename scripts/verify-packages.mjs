@@ -35,7 +35,7 @@ function entryPoints(name) {
 /** Bytes of the tarball, and of all that is installed with the package: about a tenth above what they were when this was set. */
 const BUDGET = {
   agents: { packed: 241_000, installed: 112_000_000 },
-  cli: { packed: 1_760_000, installed: 118_000_000 }, // with what it is made of, 360 kB of it a LangGraph (langGraphDoor.mjs)
+  cli: { packed: 1_690_000, installed: 118_000_000 }, // with what it is made of, 360 kB of it a LangGraph (langGraphDoor.mjs)
   core: { packed: 860_000, installed: 99_000_000 },
   mcp: { packed: 13_000, installed: 108_000_000 },
   server: { packed: 58_000, installed: 108_000_000 },
