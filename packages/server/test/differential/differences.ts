@@ -85,9 +85,11 @@ export const DIFFERENCES: readonly Difference[] = [
       isDeepStrictEqual(list(own.body).map(withoutQuestions), list(reference.body).map(withoutQuestions)),
   },
   {
-    row: 'Values in the answer of `PATCH` after `run.start`',
+    row: 'Values of a thread in `PATCH` and `/threads/search` after `run.start`',
     fits: ({ op, own, reference }) =>
-      op.kind === 'patch' && isDeepStrictEqual({ ...Object(own.body), values: null }, Object(reference.body)),
+      (op.kind === 'patch' || op.kind === 'search') &&
+      threadsIn(own).length === threadsIn(reference).length &&
+      threadsIn(own).every((thread, at) => isOrLacksValues(threadsIn(reference)[at], thread)),
   },
   {
     row: '`wait` and `join` at a question',
@@ -118,6 +120,12 @@ export const DIFFERENCES: readonly Difference[] = [
       ),
   },
   {
+    row: 'A run after an answer',
+    isPassing: true,
+    fits: ({ op, own, reference }) =>
+      op.kind === 'runs' && taken(own) && list(own.body).length < list(reference.body).length,
+  },
+  {
     row: 'A cancel while a question waits',
     fits: ({ op, before, own, reference }) =>
       op.kind === 'cancel' && before.isAsked && taken(own) && taken(reference),
@@ -133,6 +141,12 @@ export const DIFFERENCES: readonly Difference[] = [
     fits: ({ own, reference }) => isError(own) && isError(reference),
   },
 ];
+
+/** Of one thread, or of a list. */
+const threadsIn = ({ body }: Seen): readonly unknown[] => (Array.isArray(body) ? body : [body]);
+
+const isOrLacksValues = (found: unknown, thread: unknown): boolean =>
+  isDeepStrictEqual(found, thread) || isDeepStrictEqual(found, { ...Object(thread), values: null });
 
 const withoutQuestions = (state: unknown): object => ({ ...Object(state), interrupts: [] });
 
