@@ -335,11 +335,12 @@ export class StrictSerde implements SerializerProtocol {
       throw valueNotStorable(path, `an instance of ${name}, which cannot be loaded`, error);
     });
     const prototype: object = Object.getPrototypeOf(revived);
-    const isNamed = idOf(revived) === idOf(instance);
-    const same =
-      prototype === Object.getPrototypeOf(instance) || (isNamed && isMessageClass(instance.constructor));
-    if (!same && isNamed && !Object.prototype.isPrototypeOf.call(prototype, instance))
-      throw ofAnotherCopy(instance, path);
+    let same = prototype === Object.getPrototypeOf(instance);
+    if (!same && idOf(revived) === idOf(instance)) {
+      same = isMessageClass(instance.constructor);
+      if (!same && !Object.prototype.isPrototypeOf.call(prototype, instance))
+        throw ofAnotherCopy(instance, path);
+    }
     if (!same || !isDeepStrictEqual(this.#fieldsOf(revived, path), held)) {
       throw valueNotStorable(path, `an instance of ${name}, which changes when it is loaded`);
     }

@@ -25,12 +25,12 @@ export function useLangChainOf(graph: object): void {
   );
   if (file === undefined) return;
   const ofGraph = createRequire(file);
-  const { HumanMessage } = ofGraph('@langchain/core/messages') as typeof messages;
-  if (copies.some((copy) => copy.messages.has(HumanMessage))) return;
+  const its = ofGraph('@langchain/core/messages') as typeof messages;
+  if (copies.some((copy) => copy.messages.has(its.HumanMessage))) return;
   copies.push({
     ...(ofGraph('@langchain/core/load') as { readonly load: typeof load }),
     ...(ofGraph('@langchain/core/documents') as { readonly Document: typeof Document }),
-    messages: new Set(Object.values(ofGraph('@langchain/core/messages') as typeof messages)),
+    messages: new Set(Object.values(its)),
   });
 }
 
