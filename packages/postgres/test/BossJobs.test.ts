@@ -1,7 +1,8 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BossJobs, type FetchedJob, migrateJobs } from '../src/jobs/BossJobs.ts';
 import type { QueuedRun } from '../src/jobs/Jobs.ts';
+import { poolOf } from '../src/server/pool.ts';
 import { Tables } from '../src/server/Tables.ts';
 import { type PostgresServer, startPostgres } from './support/startPostgres.ts';
 
@@ -13,8 +14,8 @@ let tables: Tables;
 
 beforeAll(async () => {
   server = await startPostgres();
-  pool = new pg.Pool({ connectionString: server.url, max: 4 }).on('error', () => undefined);
-  own = new pg.Pool({ connectionString: server.url, max: 1 }).on('error', () => undefined);
+  pool = poolOf({ connectionString: server.url, max: 4 });
+  own = poolOf({ connectionString: server.url, max: 1 });
   await Promise.all([migrateJobs(pool, 'devs'), migrateJobs(pool, 'devs')]);
   tables = new Tables(pool, {
     schema: 'devs',

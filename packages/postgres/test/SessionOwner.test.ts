@@ -1,6 +1,7 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { migrateSchema } from '../src/schema.ts';
+import { poolOf } from '../src/server/pool.ts';
 import { SessionOwner } from '../src/server/SessionOwner.ts';
 import { type PostgresServer, startPostgres } from './support/startPostgres.ts';
 
@@ -10,7 +11,7 @@ const owners: SessionOwner[] = [];
 
 beforeAll(async () => {
   server = await startPostgres({ isOwn: true });
-  pool = new pg.Pool({ connectionString: server.url, max: 2 }).on('error', () => undefined);
+  pool = poolOf({ connectionString: server.url, max: 2 });
   const client = await pool.connect();
   await migrateSchema(client, 'devs');
   client.release();

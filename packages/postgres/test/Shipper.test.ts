@@ -1,27 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import type { Gate } from '@devs/core';
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Sender, type Shipment, Shipper } from '../src/rows/Shipper.ts';
 import { migrateSchema } from '../src/schema.ts';
+import { poolOf } from '../src/server/pool.ts';
 import { type PostgresServer, startPostgres } from './support/startPostgres.ts';
 import { startProxy } from './support/startProxy.ts';
 
 let server: PostgresServer;
 let pool: pg.Pool;
 
-const poolOf = (connectionString: string): pg.Pool => {
-  const made = new pg.Pool({ connectionString, max: 4 });
-  made.on('error', () => undefined);
-  return made;
-};
-
 const shipperOn = (on: pg.Pool, awayMs = 60_000): Shipper =>
   new Shipper(on, { schema: 'devs', patience: { awayMs, onAway: () => undefined }, isPooled: false });
 
 beforeAll(async () => {
   server = await startPostgres({ isOwn: true });
-  pool = poolOf(server.url);
+  pool = poolOf({ connectionString: server.url, max: 4 });
   const clients = await Promise.all([1, 2, 3].map(() => pool.connect()));
   await Promise.all(clients.map((client) => migrateSchema(client, 'devs')));
   for (const client of clients) client.release();
@@ -87,7 +82,7 @@ const gatesOf = async ({ id }: Run): Promise<unknown> => {
 
 describe('changes of runs', () => {
   test('are kept in the order of their run, those of many runs in few statements', async () => {
-    const counted = poolOf(server.url);
+    const counted = poolOf({ connectionString: server.url, max: 4 });
     const statements = vi.spyOn(counted, 'query');
     const shipper = shipperOn(counted);
     const all = await Promise.all(Array.from({ length: 20 }, () => aRun()));
@@ -98,7 +93,7 @@ describe('changes of runs', () => {
   });
 
   test('of runs that go on when theirs has arrived wait for those of the others', async () => {
-    const counted = poolOf(server.url);
+    const counted = poolOf({ connectionString: server.url, max: 4 });
     const statements = vi.spyOn(counted, 'query');
     const shipper = shipperOn(counted);
     const all = await Promise.all(Array.from({ length: 20 }, () => aRun()));
@@ -119,7 +114,7 @@ describe('changes of runs', () => {
   ] as const)(
     'go in a statement that is planned once; behind a pooler (%s) each time anew',
     async ([isPooled, known]) => {
-      const one = new pg.Pool({ connectionString: server.url, max: 1 });
+      const one = poolOf({ connectionString: server.url, max: 1 });
       const patience = { awayMs: 1000, onAway: () => undefined };
       const shipper = new Shipper(one, { schema: 'devs', patience, isPooled });
       const run = await aRun();
@@ -231,7 +226,7 @@ describe('changes of runs', () => {
 
   test('that are large go in parts, and are there as a whole or not at all', async () => {
     const proxy = await startProxy(server.url);
-    const through = poolOf(proxy.url);
+    const through = poolOf({ connectionString: proxy.url, max: 4 });
     const shipper = shipperOn(through);
     const run = await aRun();
     const bytes = Buffer.alloc(9 * 1024 * 1024, 'devs');
@@ -252,7 +247,7 @@ describe('changes of runs', () => {
 
   test('are there once, where the answer to them was lost', async () => {
     const proxy = await startProxy(server.url);
-    const through = poolOf(proxy.url);
+    const through = poolOf({ connectionString: proxy.url, max: 4 });
     const shipper = shipperOn(through);
     const run = await aRun();
     for (let seq = 1; seq <= 6; seq += 1) {
@@ -269,7 +264,7 @@ describe('changes of runs', () => {
     const told: boolean[] = [];
     const patience = { awayMs: 60_000, onAway: (why: unknown) => void told.push(why !== null) };
     const proxy = await startProxy(server.url);
-    const through = poolOf(proxy.url);
+    const through = poolOf({ connectionString: proxy.url, max: 4 });
     const shipper = new Shipper(through, { schema: 'devs', patience, isPooled: false });
     const run = await aRun();
     await shipper.ship(shipment(run, 1));
@@ -283,7 +278,7 @@ describe('changes of runs', () => {
   });
 
   test('fail, where it stays away', async () => {
-    const away = poolOf('postgres://devs@127.0.0.1:1/postgres');
+    const away = poolOf({ connectionString: 'postgres://devs@127.0.0.1:1/postgres', max: 4 });
     const run = { id: 'r', lease: randomUUID() };
     await expect(shipperOn(away, 100).ship(shipment(run, 1))).rejects.toMatchObject({ code: 'STATE_IO' });
     await away.end();

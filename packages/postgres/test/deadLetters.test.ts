@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ClusterAdmin } from '../src/index.ts';
 import { BossJobs, migrateJobs } from '../src/jobs/BossJobs.ts';
 import { queueName } from '../src/jobs/Jobs.ts';
-import { withTransaction } from '../src/server/pool.ts';
+import { poolOf, withTransaction } from '../src/server/pool.ts';
 import { workApp } from './chaos/workApp.ts';
 import { giveUp } from './support/giveUp.ts';
 import { type Cluster, startCluster } from './support/startCluster.ts';
@@ -72,7 +71,7 @@ test('a dead letter is revived by hand, and deleted, as one of a state file', as
 test('the dead letters of an earlier release, which were jobs, are dead letters', async () => {
   const runs = cluster.runs();
   for (const id of ['old', 'old-too']) await runs.create(cluster.newRun(id));
-  const pool = new pg.Pool({ connectionString: cluster.server.url, max: 3 });
+  const pool = poolOf({ connectionString: cluster.server.url, max: 3 });
   const jobs = new BossJobs(pool, { schema: 'devs' });
   await jobs.openQueue('runs.dead');
   const letter = { runId: 'old', queue: 'runs.dead', tenant: 'default', priority: 0, deaths: 0, slots: 1 };

@@ -1,7 +1,7 @@
 import type { Runs } from '@devs/core';
 import { durable, waitFor } from '@devs/core/langgraph';
 import { Annotation, interrupt, START, StateGraph } from '@langchain/langgraph';
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { olderFile } from '../../core/test/support/olderFile.ts';
 import { FileTemplates } from '../src/files/FileTemplates.ts';
@@ -10,6 +10,7 @@ import { ClusterAdmin } from '../src/index.ts';
 import type { PostgresRuns } from '../src/PostgresRuns.ts';
 import { LabelBackfill } from '../src/rows/LabelBackfill.ts';
 import { RunLists } from '../src/rows/RunLists.ts';
+import { poolOf } from '../src/server/pool.ts';
 import { type Statement, Tables } from '../src/server/Tables.ts';
 import { giveUp } from './support/giveUp.ts';
 import { type Cluster, startCluster } from './support/startCluster.ts';
@@ -23,7 +24,7 @@ beforeAll(async () => {
   cluster = await startCluster();
   runs = cluster.runs();
   admin = new ClusterAdmin({ url: cluster.server.url });
-  pool = new pg.Pool({ connectionString: cluster.server.url, max: 2 });
+  pool = poolOf({ connectionString: cluster.server.url, max: 2 });
   await runs.list();
 });
 afterAll(async () => {

@@ -1,12 +1,12 @@
 import type { DevsError, Runs } from '@devs/core';
 import { durable } from '@devs/core/langgraph';
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FileTemplates } from '../src/files/FileTemplates.ts';
 import { plainCodecs, RunFiles } from '../src/files/RunFiles.ts';
 import type { PostgresRuns } from '../src/PostgresRuns.ts';
 import { Watches } from '../src/rows/Watches.ts';
+import { poolOf } from '../src/server/pool.ts';
 import { Tables } from '../src/server/Tables.ts';
 import { type Cluster, startCluster, WAITING } from './support/startCluster.ts';
 
@@ -146,7 +146,7 @@ describe('who looks again', () => {
   test('has few files in memory: the one that was looked at longest ago goes', async () => {
     const [a, b] = [await aRun(), await aRun()];
     const { LookedAtFiles } = await import('../src/files/RunFiles.ts');
-    const pool = new pg.Pool({ connectionString: cluster.server.url });
+    const pool = poolOf({ connectionString: cluster.server.url });
     const tables = new Tables(pool, {
       schema: 'devs',
       patience: { awayMs: 0, onAway: () => undefined },
@@ -178,7 +178,7 @@ describe('who watches', () => {
 
   test('is told by the server of each change of a run that is followed, and of no other', async () => {
     const [id, other] = [await aRun(), await aRun()];
-    const pool = new pg.Pool({ connectionString: cluster.server.url });
+    const pool = poolOf({ connectionString: cluster.server.url });
     const tables = new Tables(pool, {
       schema: 'devs',
       patience: { awayMs: 0, onAway: () => undefined },

@@ -1,4 +1,5 @@
-import pg from 'pg';
+import type pg from 'pg';
+import { poolOf } from '../../src/server/pool.ts';
 
 /** Rows that PostgreSQL read for statements. */
 export interface RowsRead {
@@ -34,7 +35,7 @@ export class PlanReader {
 
   constructor(url: string) {
     const options = SETTINGS.map((setting) => `-c ${setting}`).join(' ');
-    this.pool = new pg.Pool({ connectionString: url, options, max: 1 });
+    this.pool = poolOf({ connectionString: url, options, max: 1 });
     this.pool.on('connect', (client) => {
       client.on('notice', ({ message = '' }) => {
         const start = message.indexOf('{');
