@@ -57,6 +57,7 @@ import type {
   RunQueue,
   Runs,
 } from '../runs/Runs.ts';
+import { newRunIdOf, runIdOf } from '../runs/runId.ts';
 import { type HistoryOptions, readHistory, readSnapshot, type SnapshotOptions } from '../runs/snapshots.ts';
 import { readDetails } from '../runs/standing.ts';
 import type { Retention } from '../saver/ThreadPruner.ts';
@@ -191,8 +192,9 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
   ): Promise<NotFailed<RunResult<Output, AppGate>>>;
   run(id: string, input: Update | undefined, options: ExecuteOptions): Promise<RunResult<Output, AppGate>>;
   async run(id: string, input?: Update, options: ExecuteOptions = {}): Promise<RunResult<Output>> {
+    const known = newRunIdOf(id);
     const asked = this.#checked(optionsOf('run', options));
-    return throwIfFailed(id, await this.#runs.run(id, input, asked), options);
+    return throwIfFailed(id, await this.#runs.run(known, input, asked), options);
   }
 
   /**
@@ -208,7 +210,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    * ```
    */
   async start(id: string, input?: Update, options: StartOptions = {}): Promise<void> {
-    return this.#runs.start(id, input, this.#checked(optionsOf('start', options)));
+    return this.#runs.start(newRunIdOf(id), input, this.#checked(optionsOf('start', options)));
   }
 
   #checked<Options extends { readonly webhook?: string }>(options: Options): Options {
@@ -241,7 +243,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
       ...(tags !== undefined && { tags }),
       ...(owner && { owner }),
     };
-    const isNew = await this.#runs.create(id, given, place);
+    const isNew = await this.#runs.create(newRunIdOf(id), given, place);
     if (!isNew && ifExists === 'raise') throw threadExists(id);
     return (await this.get(id)) ?? runNotFound(id);
   }
@@ -258,8 +260,8 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
     const { wait = false, signal } = optionsOf('result', options);
     const waits: Waits<Output> = ({ status }) => (hasEnded(status) ? 'done' : null);
     const details = wait
-      ? followRunInfo(id, await this.#runs.follow(id, 'told'), { signal, waits })
-      : this.#runs.read(id, (file) => readDetails(id, file));
+      ? followRunInfo(id, await this.#runs.follow(runIdOf(id), 'told'), { signal, waits })
+      : this.#runs.read(runIdOf(id), (file) => readDetails(id, file));
     return (await details) as RunDetails<Output, AppGate>; // the run's own graph has asked its gates
   }
 
@@ -275,7 +277,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    * ```
    */
   async turns(id: string): Promise<readonly TurnInfo[]> {
-    return this.#runs.read(id, (file) => file.turns(id));
+    return this.#runs.read(runIdOf(id), (file) => file.turns(id));
   }
 
   /**
@@ -336,7 +338,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
     input?: Update | null,
     options: StreamOptions<Mode> & ExecuteOptions = {},
   ): AsyncGenerator<StreamEvent<State, Update, Mode>, void> {
-    const events = this.#runs.stream(id, input, this.#checked(optionsOf('stream', options)));
+    const events = this.#runs.stream(newRunIdOf(id), input, this.#checked(optionsOf('stream', options)));
     // The graph's own types are those of what it streams.
     return events as AsyncGenerator<StreamEvent<State, Update, Mode>, void>;
   }
@@ -352,7 +354,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    * ```
    */
   follow(id: string, options: FollowOptions = {}): AsyncGenerator<EventRecord, void> {
-    return followRun(id, optionsOf('follow', options), () => this.#runs.follow(id, 'recorded'));
+    return followRun(runIdOf(id), optionsOf('follow', options), () => this.#runs.follow(id, 'recorded'));
   }
 
   /**
@@ -379,8 +381,8 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
   ): Promise<SignalReceipt> {
     const { start, ...sent } = optionsOf('signal', options);
     if (start !== undefined)
-      return this.#runs.signalOrStart(id, { name, payload, ...sent }, this.#checked(start));
-    return this.#runs.notify({ run: id }, messageNotice(id, name, payload, sent));
+      return this.#runs.signalOrStart(newRunIdOf(id), { name, payload, ...sent }, this.#checked(start));
+    return this.#runs.notify({ run: runIdOf(id) }, messageNotice(id, name, payload, sent));
   }
 
   /**
@@ -414,7 +416,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    * ```
    */
   async pause(id: string, options: PauseOptions = {}): Promise<StopReceipt> {
-    return this.#runs.notify({ run: id }, pauseNotice(id, optionsOf('pause', options)));
+    return this.#runs.notify({ run: runIdOf(id) }, pauseNotice(id, optionsOf('pause', options)));
   }
 
   /**
@@ -425,7 +427,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    * @throws DevsError `THREAD_NOT_FOUND`; `AGENT_MAY_NOT_DECIDE` for an agent as `by`.
    */
   async cancel(id: string, options: CancelOptions = {}): Promise<StopReceipt> {
-    return this.#runs.notify({ run: id }, cancelNotice(id, optionsOf('cancel', options)));
+    return this.#runs.notify({ run: runIdOf(id) }, cancelNotice(id, optionsOf('cancel', options)));
   }
 
   /**
@@ -433,12 +435,12 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    * checkpoint.
    */
   async values(id: string): Promise<State | null> {
-    return this.#runs.read(id, (file) => file.values(id));
+    return this.#runs.read(runIdOf(id), (file) => file.values(id));
   }
 
   /** Returns the open gates of a run, oldest first. */
   async gates(id: string): Promise<readonly AppGate[]> {
-    return this.#runs.read(id, ({ store }) => gatesOf(id, store)) as Promise<readonly AppGate[]>;
+    return this.#runs.read(runIdOf(id), ({ store }) => gatesOf(id, store)) as Promise<readonly AppGate[]>;
   }
 
   /**
@@ -449,7 +451,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    */
   async getState(id: string, options: SnapshotOptions = {}): Promise<RunSnapshot<State>> {
     const asked = optionsOf('getState', options);
-    return this.#runs.read(id, ({ engine }) => outsideGraphs(() => readSnapshot(id, asked, engine)));
+    return this.#runs.read(runIdOf(id), ({ engine }) => outsideGraphs(() => readSnapshot(id, asked, engine)));
   }
 
   /**
@@ -465,7 +467,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    */
   async getStateHistory(id: string, options: HistoryOptions = {}): Promise<readonly RunSnapshot<State>[]> {
     const asked = optionsOf('getStateHistory', options);
-    return this.#runs.read(id, ({ engine }) => outsideGraphs(() => readHistory(id, asked, engine)));
+    return this.#runs.read(runIdOf(id), ({ engine }) => outsideGraphs(() => readHistory(id, asked, engine)));
   }
 
   /**
@@ -486,8 +488,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
 
   /** Returns one run as `list` does, without its values; `null` for an unknown id. See `result` for its values. */
   async get(id: string): Promise<RunInfo | null> {
-    if (typeof id !== 'string') throw new TypeError('id must be a string.');
-    return this.#runs.get(id);
+    return this.#runs.get(runIdOf(id));
   }
 
   /**
@@ -504,9 +505,9 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    * ```
    */
   async updateMetadata(id: string, patch: RunInfo['metadata']): Promise<RunInfo> {
-    if (typeof id !== 'string') throw new TypeError('id must be a string.');
+    const known = runIdOf(id);
     assertMetadata(patch);
-    return this.#runs.updateMetadata(id, patch);
+    return this.#runs.updateMetadata(known, patch);
   }
 
   /**
@@ -574,7 +575,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    * ```
    */
   async exportTrace(id: string): Promise<number> {
-    return this.#telemetry.sendRun(id);
+    return this.#telemetry.sendRun(runIdOf(id));
   }
 
   /** One for all webhooks, and one for spans, which are found elsewhere. */
@@ -668,7 +669,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
     update: StateUpdate,
   ): Promise<{ readonly configurable?: Readonly<Record<string, unknown>> }> {
     const asked = optionsOf('updateState', update);
-    return this.#runs.claim(id, ({ engine, arrived }) =>
+    return this.#runs.claim(runIdOf(id), ({ engine, arrived }) =>
       arrived(outsideGraphs(() => updateRun(id, values, asked, engine))),
     );
   }
@@ -730,7 +731,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
     const asked = optionsOf('acceptGraph', acceptance);
     const accept = ({ engine, arrived }: FileApp<Graph, State, Update, Output>) =>
       arrived(outsideGraphs(() => acceptGraph(id, asked, engine)));
-    return this.#runs.claim(id, accept, { takesOver: true });
+    return this.#runs.claim(runIdOf(id), accept, { takesOver: true });
   }
 
   /**
@@ -748,7 +749,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    */
   async revive(id: string, request: { readonly by: Principal }): Promise<boolean> {
     const { by } = optionsOf('revive', request);
-    return this.#runs.claim(id, (file) => file.revive(id, by), { goesOn: true });
+    return this.#runs.claim(runIdOf(id), (file) => file.revive(id, by), { goesOn: true });
   }
 
   /**
@@ -759,7 +760,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    */
   async prune(id: string, retention: Retention): Promise<PruneResult> {
     const asked = optionsOf('prune', retention);
-    return this.#runs.claim(id, ({ engine }) =>
+    return this.#runs.claim(runIdOf(id), ({ engine }) =>
       holdRun(id, (lease) => engine.saver.prune(id, { ...asked, lease }), engine),
     );
   }
@@ -780,7 +781,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    * ```
    */
   async fork(id: string, fork: ForkOptions, place: QueueOptions = {}): Promise<ForkResult> {
-    return this.#runs.fork(id, optionsOf('fork', fork), optionsOf('place', place, 'app.fork()'));
+    return this.#runs.fork(runIdOf(id), optionsOf('fork', fork), optionsOf('place', place, 'app.fork()'));
   }
 
   /**
@@ -804,7 +805,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    * ```
    */
   async importThread(id: string, options: ImportOptions): Promise<ImportedThread> {
-    return this.#runs.importThread(id, optionsOf('importThread', options));
+    return this.#runs.importThread(newRunIdOf(id), optionsOf('importThread', options));
   }
 
   /**
@@ -822,7 +823,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    */
   async exportThread(id: string, options: ExportOptions): Promise<ExportedThread> {
     const given = optionsOf('exportThread', options);
-    return this.#runs.read(id, ({ engine }) => outsideGraphs(() => exportThread(id, given, engine)));
+    return this.#runs.read(runIdOf(id), ({ engine }) => outsideGraphs(() => exportThread(id, given, engine)));
   }
 
   /**
@@ -837,7 +838,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    *   for a run that has not ended or has a folder; `THREAD_BUSY`, `THREAD_NOT_FOUND`. The run is unchanged then.
    */
   async delete(id: string, options: DeleteOptions): Promise<DeleteResult> {
-    return this.#runs.delete(id, optionsOf('delete', options));
+    return this.#runs.delete(runIdOf(id), optionsOf('delete', options));
   }
 
   /**

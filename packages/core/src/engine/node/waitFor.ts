@@ -9,6 +9,7 @@ import type { NewWait, Wait, WaitKey } from '../../state/threads/WaitStore.ts';
 import { currentDrive, noteHeard } from '../execution/driveContext.ts';
 import { engineFaultOf } from '../execution/EngineFaults.ts';
 import { lawHere } from '../execution/lawOf.ts';
+import { newRunIdOf } from '../runs/runId.ts';
 import {
   assertMayBeChild,
   CHILD,
@@ -257,11 +258,10 @@ export async function child<Output, Update>(
   options: ChildOptions = {},
 ): Promise<ChildResult<Output>> {
   const active = activeNode('child()');
-  if (typeof id !== 'string' || id === '') throw new TypeError('Expected the id of the child run.');
   if (!isRecorded(active)) throw new TypeError('child() needs a run: start the graph with app.run().');
   const given = withKnownNames('child()', options, CHILD);
   const below = childAppOf(app, active.store);
-  childAppsOf(currentDrive()).set(id, below);
+  childAppsOf(currentDrive()).set(newRunIdOf(id), below);
   await waitHere('child()', {
     purpose: 'child',
     subject: id,

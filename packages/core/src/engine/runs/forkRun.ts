@@ -7,8 +7,9 @@ import { assertIsRun } from '../drive/runInput.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { asHuman, type Principal, principalText } from '../gates/principals.ts';
 import { assertSameGraph } from '../graph/graphShape.ts';
-import { configOf, requiredId } from '../saver/checkpointConfig.ts';
+import { configOf } from '../saver/checkpointConfig.ts';
 import type { SqliteSaver } from '../saver/SqliteSaver.ts';
+import { newRunIdOf } from './runId.ts';
 import { checkpointNotFound } from './snapshots.ts';
 
 /** A new run that begins where another one stood. */
@@ -37,7 +38,7 @@ export async function forkRun(
   { store, saver, shape }: Pick<Engine, 'saver' | 'shape' | 'store'>,
 ): Promise<ForkResult> {
   const human = asHuman(by, threadId, 'fork');
-  const id = requiredId({ configurable: { thread_id: as } }, 'thread_id');
+  const id = newRunIdOf(as);
   const thread = store.threads.require(threadId);
   assertSameGraph(thread, shape);
   assertWithoutFolder(thread);
