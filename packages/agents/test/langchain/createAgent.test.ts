@@ -1,4 +1,4 @@
-import { durable, perToolCall, step } from '@devs/core/langgraph';
+import { durable, perToolCall, resumeAnswer, step } from '@devs/core/langgraph';
 import { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { MemorySaver } from '@langchain/langgraph';
@@ -106,6 +106,47 @@ describe('createAgent of langchain', () => {
     expect(await app.run('run')).toMatchObject({ status: 'completed' });
     expect(sent).toEqual(['bob']);
   });
+
+  const eve = { name: 'mail', args: { to: 'eve' } };
+
+  test.for([
+    ['a text', 'yes', 'value.decisions: Expected a list of 1'],
+    ['no decision', { decisions: [] }, 'value.decisions: Expected a list of 1'],
+    ['two decisions', { decisions: [{ type: 'approve' }, { type: 'approve' }] }, 'Expected a list of 1'],
+    [
+      'a decision that is not allowed',
+      { decisions: [{ type: 'reject' }] },
+      'decisions.0.type: Expected one of approve, edit',
+    ],
+    ['no decision at all', { decisions: [null] }, 'decisions.0.type'],
+    [
+      "an edit in Python's name",
+      { decisions: [{ type: 'edit', edited_action: eve }] },
+      'decisions.0.editedAction',
+    ],
+    [
+      'an edit without arguments',
+      { decisions: [{ type: 'edit', editedAction: { name: 'mail' } }] },
+      'decisions.0.editedAction',
+    ],
+  ] as const)(
+    'refuses what its middleware would throw at, and takes the next answer: %s',
+    async ([, value, place], { db }) => {
+      const options = { interruptOn: { mail: { allowedDecisions: ['approve', 'edit'] } } } as never;
+      const sent: string[] = [];
+      const app = durable(mailing(sent, { middleware: [humanInTheLoopMiddleware(options)] }), { db });
+      const gate = only((await app.run('run', INPUT)).gates);
+      const refused = app.decide(gate, { value, by: ada });
+      await expect(refused).rejects.toMatchObject({ code: 'INVALID_ANSWER' });
+      await expect(refused).rejects.toThrow(place);
+      await app.decide(gate, {
+        ...resumeAnswer(gate, [{ type: 'edit', args: { ...eve } }]),
+        by: ada,
+      } as never);
+      expect(await app.run('run')).toMatchObject({ status: 'completed' });
+      expect(sent).toEqual(['eve']);
+    },
+  );
 });
 
 describe('the types of an agent', () => {

@@ -158,6 +158,11 @@ describe('what Agent Inbox sends', () => {
       // As LangChain.js writes it.
       actionRequests: [{ name: 'send_mail', args: { to: 'ada' } }],
       reviewConfigs: [{ actionName: 'send_mail' }],
+      // As Agent Chat UI, Deep Agents UI and Agent Inbox read it.
+      action_requests: [{ name: 'send_mail', args: { to: 'ada' } }],
+      review_configs: [{ action_name: 'send_mail', allowed_decisions: ['approve', 'edit', 'reject'] }],
+      action_request: { action: 'send_mail', args: { to: 'ada' } },
+      config: { allow_accept: true, allow_edit: true, allow_respond: true, allow_ignore: true },
     });
     expect((await json<State>('GET', `/threads/${thread_id}/state`)).next).toHaveLength(1);
     await json('POST', `/threads/${thread_id}/runs`, {
@@ -166,6 +171,36 @@ describe('what Agent Inbox sends', () => {
     });
     await expect.poll(async () => (await json<Thread>('GET', `/threads/${thread_id}`)).status).toBe('idle');
     expect(served.calls).toEqual(['model', 'mail to ada', 'model']);
+  });
+
+  test.for([
+    [
+      'a decision in the name of Python',
+      { decisions: [{ type: 'edit', edited_action: { name: 'send_mail', args: { to: 'eve' } } }] },
+      ['mail to eve'],
+    ],
+    ['an edit', [{ type: 'edit', args: { action: 'send_mail', args: { to: 'eve' } } }], ['mail to eve']],
+    ['a yes', [{ type: 'accept', args: null }], ['mail to ada']],
+    ['a text', [{ type: 'response', args: 'not now' }], []],
+    ['a no', [{ type: 'ignore', args: null }], []],
+  ] as const)("%s answers LangChain's middleware", async ([, resume, mails], { served }) => {
+    const { json, thread_id } = await inbox(served.url);
+    await json('POST', `/threads/${thread_id}/runs/wait`, { assistant_id: 'agent', command: { resume } });
+    expect(served.calls).toEqual(['model', ...mails, 'model']);
+  });
+
+  test("an answer that LangChain's middleware would throw at is refused, and the question stays", async ({
+    served,
+  }) => {
+    const { send, json, thread_id, interrupt } = await inbox(served.url);
+    const refused = await send('POST', `/threads/${thread_id}/runs`, {
+      assistant_id: 'agent',
+      command: { resume: 'publish nothing yet' },
+    });
+    expect(refused.status).toBe(422);
+    const { interrupts } = await json<Thread>('GET', `/threads/${thread_id}`);
+    expect(Object.values(interrupts ?? {}).flat()).toEqual([interrupt]);
+    expect(served.calls).toEqual(['model']);
   });
 
   test('ignore: it ends, nothing is sent, and who did it is known', async ({ served }) => {

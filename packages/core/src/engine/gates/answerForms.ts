@@ -8,6 +8,7 @@ import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { StepStore } from '../../state/steps/StepStore.ts';
 import type { StepKey } from '../../state/steps/stepRecords.ts';
 import { canonicalJson, sha256Hex } from '../../values/canonicalJson.ts';
+import { decisionsProblem, middlewareQuestion } from './middlewareQuestion.ts';
 
 // Forms of answers that several kinds of gates share.
 //
@@ -347,17 +348,38 @@ export function assertFitsSchema(answer: object, { id, question }: HitlSession):
   throw unfit(id, parsed.error.issues);
 }
 
+/** The shape of an answer to LangChain's `humanInTheLoopMiddleware`. */
+const DECISIONS_SHAPE = "{ value: { decisions: [{ type: 'approve' }] } }, with one decision for each action";
+
+/**
+ * Refuses what the node of an `interrupt()` is known not to take: it would throw at the recorded answer each time.
+ *
+ * @throws DevsError `INVALID_ANSWER` naming the place.
+ */
+export function assertFitsInterrupt(answer: object, session: HitlSession): void {
+  assertFitsSchema(answer, session);
+  const { artifact } = (session.question ?? {}) as { readonly artifact?: unknown };
+  const asked = middlewareQuestion(artifact);
+  if (asked === null) return;
+  const problem = decisionsProblem(asked, (answer as { readonly value: unknown }).value);
+  if (problem !== null) throw unfit(session.id, [problem], DECISIONS_SHAPE);
+}
+
 interface SchemaIssue {
   readonly message: string;
   readonly path: readonly PropertyKey[];
 }
 
 /** Names the places, never what they hold. */
-export function unfit(sessionId: string, issues: readonly SchemaIssue[]): DevsError {
+export function unfit(
+  sessionId: string,
+  issues: readonly SchemaIssue[],
+  shape = '{ value: … } that matches the schema of the gate',
+): DevsError {
   const found = issues.map(({ path, message }) => `${['value', ...path].map(String).join('.')}: ${message}`);
   return new DevsError(`The value does not match the schema of gate "${sessionId}". ${found.join('; ')}.`, {
     code: 'INVALID_ANSWER',
-    remedy: 'Answer with { value: … } that matches the schema of the gate.',
+    remedy: `Answer with ${shape}.`,
     context: { sessionId },
   });
 }

@@ -18,6 +18,7 @@ import { measureAmounts } from '../guards/Budget.ts';
 import {
   APPROVAL_SHAPE,
   answerText,
+  assertFitsInterrupt,
   assertFitsSchema,
   type CommentTally,
   commentsOf,
@@ -256,7 +257,7 @@ export const interruptGate = {
   recorded: given,
   shape: '{ value: … }, plain JSON: the value for interrupt() to return',
   policyName: null,
-  assertFits: assertFitsSchema,
+  assertFits: assertFitsInterrupt,
 } satisfies GateRule;
 
 const value = lateSchema(() => z.strictObject({ value: storable() }));

@@ -1,10 +1,12 @@
 // A gate as clients of LangGraph show an interrupt, and their reply as the answer of the gate. Two shapes are in use:
 // `action_requests` with `review_configs` (LangChain's middleware, Agent Chat UI), and `action_request` with `config` (Agent Inbox).
-// An interrupt of the graph's own keeps the value that it was given.
+// An interrupt of the graph's own keeps the value that it was given; beside a question of LangChain's middleware stand the names of
+// both shapes.
 
 import { DevsError } from '../../errors/DevsError.ts';
 import { isRecord } from '../../values/isRecord.ts';
 import type { Gate } from './Gate.ts';
+import { type MiddlewareQuestion, middlewareQuestion, withClientNames } from './middlewareQuestion.ts';
 
 type JsonRecord = Readonly<Record<string, unknown>>;
 
@@ -42,8 +44,8 @@ const ACTIONS: Readonly<Partial<Record<Gate['kind'], { readonly yes: string; rea
 
 /**
  * Returns a gate as LangGraph's clients take an interrupt. The `id` names the content that is shown: an answer that is sent
- * under it binds to that. The value of an `interrupt()` stays as it is; other gates have both shapes of the field in one
- * object.
+ * under it binds to that. The value of an `interrupt()` stays as it is, with the names of both shapes of the field beside those of
+ * LangChain's `humanInTheLoopMiddleware`; other gates have both shapes in one object.
  *
  * @example
  * ```ts
@@ -52,7 +54,10 @@ const ACTIONS: Readonly<Partial<Record<Gate['kind'], { readonly yes: string; rea
  */
 export function gateInterrupt(gate: Gate): { readonly id: string; readonly value: unknown } {
   const id = `${gate.sessionId}.${gate.artifactHash.slice(0, HASH_DIGITS)}`;
-  return { id, value: isPlain(gate) ? gate.artifact : shapesOf(gate, formOf(gate)) };
+  if (!isPlain(gate)) return { id, value: shapesOf(gate, formOf(gate)) };
+  const { artifact } = gate;
+  const asked = middlewareQuestion(artifact);
+  return { id, value: asked === null ? artifact : withClientNames(artifact as object, asked) };
 }
 
 /** Digits of the hash in the id of an interrupt. */
@@ -84,8 +89,8 @@ export function gateOfInterrupt<Of extends Gate>(interruptId: string, gates: rea
 
 /**
  * Returns the resume value of a LangGraph client as the answer of its gate, for `decide`. It takes `{ decisions: [one] }`, a response
- * of Agent Inbox, also in a list, an answer of `decide`, `true` and `false`. An `interrupt()` gets the value as it is. Its author
- * is ignored.
+ * of Agent Inbox, also in a list, an answer of `decide`, `true` and `false`. LangChain's `humanInTheLoopMiddleware` gets these as
+ * its `decisions`; any other `interrupt()` gets the value as it is. Its author is ignored.
  *
  * @throws DevsError `INVALID_ANSWER` for anything else, such as a chat message.
  *
@@ -97,7 +102,8 @@ export function gateOfInterrupt<Of extends Gate>(interruptId: string, gates: rea
 export function resumeAnswer(gate: Gate, resume: unknown): JsonRecord {
   if (isPlain(gate)) {
     if (resume === undefined) throw noAnswer(gate);
-    return { value: resume };
+    const asked = middlewareQuestion(gate.artifact);
+    return { value: asked === null ? resume : decisionsOf(resume, asked) };
   }
   const act = actOf(resume);
   if (act !== null) return withoutAuthor(formOf(gate).answer(act) ?? refused(gate));
@@ -263,6 +269,29 @@ function inboxAct(response: unknown): ClientAnswer | null {
   if (type === 'response')
     return typeof args === 'string' && args.trim() !== '' ? { kind: 'text', text: args } : null;
   return type === 'edit' ? editAct(args) : null;
+}
+
+/** A reply as the middleware takes it. One that is none stays as it is: `decide` refuses it. */
+function decisionsOf(resume: unknown, asked: MiddlewareQuestion): unknown {
+  if (isRecord(resume) && Array.isArray(resume['decisions']))
+    return { ...resume, decisions: resume['decisions'].map(inItsNames) };
+  const act = actOf(resume);
+  const isForEach = act?.kind === 'yes' || act?.kind === 'no';
+  if (act === null || (!isForEach && asked.length > 1)) return resume;
+  return { decisions: asked.map(({ name }) => decisionOf(act, name)) };
+}
+
+/** Python's middleware, after which clients are written, has another name for an edit. */
+function inItsNames(decision: unknown): unknown {
+  if (!isRecord(decision) || !('edited_action' in decision)) return decision;
+  const { edited_action: editedAction, ...rest } = decision;
+  return { editedAction, ...rest };
+}
+
+function decisionOf(act: ClientAnswer, name: string): JsonRecord {
+  if (act.kind === 'yes') return { type: 'approve' };
+  if (act.kind === 'edit') return { type: 'edit', editedAction: { name, args: act.args } };
+  return { type: 'reject', ...(act.text !== undefined && { message: act.text }) };
 }
 
 function editAct(action: unknown): ClientAnswer | null {

@@ -29,6 +29,17 @@ const CALL = gateOf({
   takes: { gate: 'tools', edit: 'args' },
 });
 
+/** As LangChain's middleware writes it. */
+function asked(
+  names: readonly string[],
+  allowedDecisions: readonly string[] = ['approve', 'edit', 'reject'],
+) {
+  return {
+    actionRequests: names.map((name) => ({ name, args: { to: name }, description: `Call ${name}` })),
+    reviewConfigs: names.map((actionName) => ({ actionName, allowedDecisions })),
+  };
+}
+
 describe('a gate as clients show it', () => {
   test('has both shapes of the field, and an id that names what it shows', () => {
     expect(gateInterrupt(CALL)).toEqual({
@@ -48,6 +59,42 @@ describe('a gate as clients show it', () => {
   test('keeps the value of an interrupt() as it is', () => {
     const value = { question: 'Which?', list: [1] };
     expect(gateInterrupt(gateOf({ kind: 'interrupt', artifact: value })).value).toBe(value);
+  });
+
+  test('has the names that front ends look for beside those of the middleware', () => {
+    const value = asked(['mail', 'pay']);
+    expect(gateInterrupt(gateOf({ kind: 'interrupt', artifact: value })).value).toEqual({
+      ...value,
+      action_requests: [
+        { name: 'mail', args: { to: 'mail' }, description: 'Call mail' },
+        { name: 'pay', args: { to: 'pay' }, description: 'Call pay' },
+      ],
+      review_configs: [
+        { action_name: 'mail', allowed_decisions: ['approve', 'edit', 'reject'] },
+        { action_name: 'pay', allowed_decisions: ['approve', 'edit', 'reject'] },
+      ],
+    });
+    expect(
+      gateInterrupt(gateOf({ kind: 'interrupt', artifact: asked(['mail'], ['approve']) })).value,
+    ).toMatchObject({
+      action_request: { action: 'mail', args: { to: 'mail' } },
+      config: { allow_accept: true, allow_edit: false, allow_respond: false, allow_ignore: false },
+      description: 'Call mail',
+    });
+  });
+
+  test.each([
+    { ...asked(['mail']), reviewConfigs: [] },
+    { ...asked(['mail']), reviewConfigs: [{ actionName: 'pay', allowedDecisions: ['approve'] }] },
+    asked(['mail'], ['approve', 'respond']), // of a newer middleware
+    { actionRequests: [], reviewConfigs: [] },
+    { actionRequests: [{ name: 'mail' }], reviewConfigs: [{ actionName: 'mail', allowedDecisions: [] }] },
+    { actionRequests: 'mail', reviewConfigs: 'mail' },
+    [asked(['mail'])],
+  ])('keeps the value of a question that only looks like it: %#', (value) => {
+    const gate = gateOf({ kind: 'interrupt', artifact: value });
+    expect(gateInterrupt(gate).value).toBe(value);
+    expect(resumeAnswer(gate, true)).toEqual({ value: true });
   });
 
   test('is found by its id while it shows the same, and refused when it shows something else', () => {
@@ -72,6 +119,42 @@ describe('a gate as clients show it', () => {
 });
 
 describe('what a client sends back', () => {
+  const one = gateOf({ kind: 'interrupt', artifact: asked(['mail']) });
+  const two = gateOf({ kind: 'interrupt', artifact: asked(['mail', 'pay']) });
+  const edited = { name: 'mail', args: { to: 'eve' } };
+
+  test.each([
+    [one, { decisions: [{ type: 'approve' }] }, [{ type: 'approve' }]],
+    [one, { decisions: [{ type: 'edit', edited_action: edited }] }, [{ type: 'edit', editedAction: edited }]],
+    [one, { decisions: [{ type: 'edit', editedAction: edited }] }, [{ type: 'edit', editedAction: edited }]],
+    [one, [{ type: 'accept', args: null }], [{ type: 'approve' }]],
+    [one, [{ type: 'ignore', args: null }], [{ type: 'reject', message: 'Ignored.' }]],
+    [one, { type: 'response', args: 'Not him.' }, [{ type: 'reject', message: 'Not him.' }]],
+    [
+      one,
+      [{ type: 'edit', args: { action: 'mail', args: { to: 'eve' } } }],
+      [{ type: 'edit', editedAction: edited }],
+    ],
+    [one, false, [{ type: 'reject' }]],
+    [two, true, [{ type: 'approve' }, { type: 'approve' }]],
+    [
+      two,
+      { decisions: [{ type: 'approve' }, { type: 'reject', message: 'No.' }] },
+      [{ type: 'approve' }, { type: 'reject', message: 'No.' }],
+    ],
+  ])("is an answer of LangChain's middleware: %#", (gate, resume, decisions) => {
+    expect(resumeAnswer(gate, resume)).toEqual({ value: { decisions } });
+  });
+
+  test.each([
+    [one, 'publish nothing yet'],
+    [two, [{ type: 'response', args: 'Not him.' }]],
+    [two, [{ type: 'edit', args: { action: 'mail', args: { to: 'eve' } } }]],
+    [one, null],
+  ])('stays as it is where it is none, for `decide` to refuse: %#', (gate, resume) => {
+    expect(resumeAnswer(gate, resume)).toEqual({ value: resume });
+  });
+
   const valued = gateOf({ takes: { gate: 'price', value: true }, responseSchema: { type: 'integer' } });
   const failure = gateOf({ kind: 'task_failure' });
   const budget = gateOf({ kind: 'budget' });

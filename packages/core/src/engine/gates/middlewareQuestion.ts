@@ -1,0 +1,99 @@
+// The question of LangChain's `humanInTheLoopMiddleware`, an `interrupt()` of a known form. Its node throws at an answer of another
+// form, and an answer is recorded for good: a wrong one would end the run. LangChain's own front ends look for the names of Python's
+// middleware, which JavaScript's does not write.
+
+import { isRecord } from '../../values/isRecord.ts';
+
+type JsonRecord = Readonly<Record<string, unknown>>;
+
+interface AskedAction {
+  readonly name: string;
+  readonly args: JsonRecord;
+  readonly description: string | undefined;
+  readonly allowed: readonly string[];
+}
+
+/** One for each action, in their order. */
+export type MiddlewareQuestion = readonly AskedAction[];
+
+/** A question that allows others is of a newer middleware, or of another program: its node knows what it takes. */
+const DECISIONS = ['approve', 'edit', 'reject'];
+
+/** `null` for any other value. */
+export function middlewareQuestion(value: unknown): MiddlewareQuestion | null {
+  if (!isRecord(value)) return null;
+  const { actionRequests, reviewConfigs } = value;
+  if (!Array.isArray(actionRequests) || !Array.isArray(reviewConfigs)) return null;
+  if (actionRequests.length === 0 || actionRequests.length !== reviewConfigs.length) return null;
+  const actions = actionRequests.map((action: unknown, at) => askedAction(action, reviewConfigs[at]));
+  return actions.every((action) => action !== null) ? actions : null;
+}
+
+function askedAction(action: unknown, review: unknown): AskedAction | null {
+  if (!isRecord(action) || !isRecord(review)) return null;
+  const { name, args, description } = action;
+  const { actionName, allowedDecisions: allowed } = review;
+  if (typeof name !== 'string' || actionName !== name || !isRecord(args)) return null;
+  if (!Array.isArray(allowed) || !allowed.every((each) => DECISIONS.includes(each as string))) return null;
+  return { name, args, description: typeof description === 'string' ? description : undefined, allowed };
+}
+
+interface Problem {
+  readonly message: string;
+  readonly path: readonly (string | number)[];
+}
+
+/** What the middleware would throw at; `null` for an answer that it takes. */
+export function decisionsProblem(question: MiddlewareQuestion, answer: unknown): Problem | null {
+  const decisions = isRecord(answer) ? answer['decisions'] : undefined;
+  if (!Array.isArray(decisions) || decisions.length !== question.length)
+    return { path: ['decisions'], message: `Expected a list of ${question.length}, one for each action` };
+  for (const [at, { allowed }] of question.entries()) {
+    const problem = decisionProblem(decisions[at], allowed);
+    if (problem !== null) return { ...problem, path: ['decisions', at, ...problem.path] };
+  }
+  return null;
+}
+
+function decisionProblem(decision: unknown, allowed: readonly string[]): Problem | null {
+  const { type, editedAction, message } = isRecord(decision) ? decision : {};
+  if (!allowed.includes(type as string))
+    return { path: ['type'], message: `Expected one of ${allowed.join(', ')}` };
+  if (type === 'reject' && message !== undefined && typeof message !== 'string')
+    return { path: ['message'], message: 'Expected a text' };
+  if (type !== 'edit') return null;
+  const isAction =
+    isRecord(editedAction) && typeof editedAction['name'] === 'string' && isRecord(editedAction['args']);
+  return isAction ? null : { path: ['editedAction'], message: 'Expected { name, args }' };
+}
+
+/** The question with the names that front ends look for beside its own. */
+export function withClientNames(value: object, question: MiddlewareQuestion): JsonRecord {
+  const [only] = question;
+  return {
+    ...value,
+    action_requests: question.map(({ name, args, description }) => ({
+      ...{ name, args },
+      ...(description !== undefined && { description }),
+    })),
+    review_configs: question.map(({ name, allowed }) => ({
+      action_name: name,
+      allowed_decisions: [...allowed],
+    })),
+    ...(only !== undefined && question.length === 1 && inboxNames(only)),
+  };
+}
+
+/** Agent Inbox shows one action. */
+function inboxNames({ name, args, description, allowed }: AskedAction): JsonRecord {
+  return {
+    action_request: { action: name, args },
+    config: {
+      allow_accept: allowed.includes('approve'),
+      allow_edit: allowed.includes('edit'),
+      allow_respond: allowed.includes('reject'),
+      allow_ignore: allowed.includes('reject'),
+    },
+    ...(description !== undefined && { description }),
+  };
+}
