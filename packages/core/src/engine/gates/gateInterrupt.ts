@@ -6,7 +6,12 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import { isRecord } from '../../values/isRecord.ts';
 import type { Gate } from './Gate.ts';
-import { type MiddlewareQuestion, middlewareQuestion, withClientNames } from './middlewareQuestion.ts';
+import {
+  type AskedAction,
+  type MiddlewareQuestion,
+  middlewareQuestion,
+  withClientNames,
+} from './middlewareQuestion.ts';
 
 type JsonRecord = Readonly<Record<string, unknown>>;
 
@@ -154,12 +159,15 @@ function approvalForm(gate: Gate): ClientForm {
     ['no', true],
   ];
   const kinds = given.flatMap(([act, isTaken]) => (isTaken ? [act] : []));
-  const args = isRecord(artifact) ? artifact : { [WHOLE]: artifact };
+  const args = call?.args ?? (isRecord(artifact) ? artifact : { [WHOLE]: artifact });
   return {
     name: call?.name ?? takes?.gate ?? kind,
-    args: call?.args ?? args,
+    args,
     takes: kinds,
-    answer: (act) => (act.kind === 'edit' && !kinds.includes('edit') ? null : verdictOf(act, gate)),
+    answer: (act) => {
+      if (act.kind !== 'edit') return verdictOf(act, gate);
+      return kinds.includes('edit') ? verdictOf({ ...act, args: typedLike(act.args, args) }, gate) : null;
+    },
   };
 }
 
@@ -274,25 +282,49 @@ function inboxAct(response: unknown): ClientAnswer | null {
 /** A reply as the middleware takes it. One that is none stays as it is: `decide` refuses it. */
 function decisionsOf(resume: unknown, asked: MiddlewareQuestion): unknown {
   if (isRecord(resume) && Array.isArray(resume['decisions']))
-    return { ...resume, decisions: resume['decisions'].map(inItsNames) };
+    return { ...resume, decisions: resume['decisions'].map((one, at) => inItsNames(one, asked[at])) };
   const act = actOf(resume);
   const isForEach = act?.kind === 'yes' || act?.kind === 'no';
   if (act === null || (!isForEach && asked.length > 1)) return resume;
-  return { decisions: asked.map(({ name }) => decisionOf(act, name)) };
+  return { decisions: asked.map((action) => decisionOf(act, action)) };
 }
 
 /** Python's middleware, after which clients are written, has another name for an edit. */
-function inItsNames(decision: unknown): unknown {
+function inItsNames(decision: unknown, asked: AskedAction | undefined): unknown {
   if (!isRecord(decision) || !('edited_action' in decision)) return decision;
-  const { edited_action: editedAction, ...rest } = decision;
+  const { edited_action: edited, ...rest } = decision;
+  const isTyped = isRecord(edited) && isRecord(edited['args']) && asked !== undefined;
+  const editedAction = isTyped
+    ? { ...edited, args: typedLike(edited['args'] as JsonRecord, asked.args) }
+    : edited;
   return { editedAction, ...rest };
 }
 
-function decisionOf(act: ClientAnswer, name: string): JsonRecord {
+function decisionOf(act: ClientAnswer, { name, args }: AskedAction): JsonRecord {
   if (act.kind === 'yes') return { type: 'approve' };
-  if (act.kind === 'edit') return { type: 'edit', editedAction: { name, args: act.args } };
+  if (act.kind === 'edit') return { type: 'edit', editedAction: { name, args: typedLike(act.args, args) } };
   return { type: 'reject', ...(act.text !== undefined && { message: act.text }) };
 }
+
+/** Forms of clients have text fields: a number that was shown comes back as its digits, an object as its JSON. */
+function typedLike(given: JsonRecord, shown: JsonRecord): JsonRecord {
+  return Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [name, likeShown(value, shown[name])]),
+  );
+}
+
+function likeShown(value: unknown, shown: unknown): unknown {
+  if (typeof value !== 'string' || typeof shown === 'string') return value;
+  try {
+    const parsed: unknown = JSON.parse(value);
+    return kindOf(parsed) === kindOf(shown) ? parsed : value;
+  } catch {
+    return value;
+  }
+}
+
+const kindOf = (value: unknown): string =>
+  value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
 
 function editAct(action: unknown): ClientAnswer | null {
   if (!isRecord(action) || !isRecord(action['args'])) return null;

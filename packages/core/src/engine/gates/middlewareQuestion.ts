@@ -6,11 +6,14 @@ import { isRecord } from '../../values/isRecord.ts';
 
 type JsonRecord = Readonly<Record<string, unknown>>;
 
-interface AskedAction {
+export interface AskedAction {
   readonly name: string;
   readonly args: JsonRecord;
   readonly description: string | undefined;
   readonly allowed: readonly string[];
+  /** Both as they are in the question. */
+  readonly request: JsonRecord;
+  readonly review: JsonRecord;
 }
 
 /** One for each action, in their order. */
@@ -29,13 +32,14 @@ export function middlewareQuestion(value: unknown): MiddlewareQuestion | null {
   return actions.every((action) => action !== null) ? actions : null;
 }
 
-function askedAction(action: unknown, review: unknown): AskedAction | null {
-  if (!isRecord(action) || !isRecord(review)) return null;
-  const { name, args, description } = action;
+function askedAction(request: unknown, review: unknown): AskedAction | null {
+  if (!isRecord(request) || !isRecord(review)) return null;
+  const { name, args, description: text } = request;
   const { actionName, allowedDecisions: allowed } = review;
   if (typeof name !== 'string' || actionName !== name || !isRecord(args)) return null;
   if (!Array.isArray(allowed) || !allowed.every((each) => DECISIONS.includes(each as string))) return null;
-  return { name, args, description: typeof description === 'string' ? description : undefined, allowed };
+  const description = typeof text === 'string' ? text : undefined;
+  return { name, args, description, allowed, request, review };
 }
 
 interface Problem {
@@ -67,19 +71,22 @@ function decisionProblem(decision: unknown, allowed: readonly string[]): Problem
   return isAction ? null : { path: ['editedAction'], message: 'Expected { name, args }' };
 }
 
-/** The question with the names that front ends look for beside its own. */
+/**
+ * The question with the names that front ends look for beside its own. A review has them itself: LangGraph's SDK shows `reviewConfigs`
+ * under both names.
+ */
 export function withClientNames(value: object, question: MiddlewareQuestion): JsonRecord {
+  const reviews = question.map(({ name, allowed, review }) => ({
+    ...review,
+    action_name: name,
+    allowed_decisions: allowed,
+  }));
   const [only] = question;
   return {
     ...value,
-    action_requests: question.map(({ name, args, description }) => ({
-      ...{ name, args },
-      ...(description !== undefined && { description }),
-    })),
-    review_configs: question.map(({ name, allowed }) => ({
-      action_name: name,
-      allowed_decisions: [...allowed],
-    })),
+    action_requests: question.map(({ request }) => request),
+    reviewConfigs: reviews,
+    review_configs: reviews,
     ...(only !== undefined && question.length === 1 && inboxNames(only)),
   };
 }

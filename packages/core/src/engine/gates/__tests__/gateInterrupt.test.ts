@@ -63,16 +63,14 @@ describe('a gate as clients show it', () => {
 
   test('has the names that front ends look for beside those of the middleware', () => {
     const value = asked(['mail', 'pay']);
+    const reviews = value.reviewConfigs.map((review) => ({
+      ...review,
+      action_name: review.actionName,
+      allowed_decisions: ['approve', 'edit', 'reject'],
+    }));
     expect(gateInterrupt(gateOf({ kind: 'interrupt', artifact: value })).value).toEqual({
-      ...value,
-      action_requests: [
-        { name: 'mail', args: { to: 'mail' }, description: 'Call mail' },
-        { name: 'pay', args: { to: 'pay' }, description: 'Call pay' },
-      ],
-      review_configs: [
-        { action_name: 'mail', allowed_decisions: ['approve', 'edit', 'reject'] },
-        { action_name: 'pay', allowed_decisions: ['approve', 'edit', 'reject'] },
-      ],
+      ...{ actionRequests: value.actionRequests, action_requests: value.actionRequests },
+      ...{ reviewConfigs: reviews, review_configs: reviews },
     });
     expect(
       gateInterrupt(gateOf({ kind: 'interrupt', artifact: asked(['mail'], ['approve']) })).value,
@@ -144,6 +142,27 @@ describe('what a client sends back', () => {
     ],
   ])("is an answer of LangChain's middleware: %#", (gate, resume, decisions) => {
     expect(resumeAnswer(gate, resume)).toEqual({ value: { decisions } });
+  });
+
+  test('an edit in the text fields of a client has the types of what was shown', () => {
+    const args = { amount: 5, isUrgent: false, to: { id: 1 }, list: [1], note: '5', gone: null };
+    const typed = { ...args, amount: 7, isUrgent: true, to: { id: 2 }, list: [2], note: '7', other: '8' };
+    const texts = { ...typed, amount: '7', isUrgent: 'true', to: '{"id":2}', list: '[2]' };
+    const question = { ...asked(['pay']), actionRequests: [{ name: 'pay', args }] };
+    const gate = gateOf({ kind: 'interrupt', artifact: question });
+    const answer = (given: object, name: string) =>
+      resumeAnswer(gate, { decisions: [{ type: 'edit', [name]: { name: 'pay', args: given } }] });
+    const edit = (given: object) => ({
+      value: { decisions: [{ type: 'edit', editedAction: { name: 'pay', args: given } }] },
+    });
+    expect(answer(texts, 'edited_action')).toEqual(edit(typed));
+    expect(answer(texts, 'editedAction')).toEqual(edit(texts)); // of a program
+    const other = { ...texts, amount: 'a lot', isUrgent: '1', to: '[2]', list: '{"id":2}' };
+    expect(answer(other, 'edited_action')).toEqual(edit(other));
+    const inbox = [{ type: 'edit', args: { action: 'pay', args: texts } }];
+    expect(resumeAnswer(gate, inbox)).toEqual(edit(typed));
+    const call = gateOf({ artifact: { tool: 'pay', args }, takes: { gate: 'tools', edit: 'args' } });
+    expect(resumeAnswer(call, inbox)).toEqual({ edit: typed });
   });
 
   test.each([
