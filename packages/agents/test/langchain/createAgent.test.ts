@@ -107,6 +107,40 @@ describe('createAgent of langchain', () => {
     expect(sent).toEqual(['bob']);
   });
 
+  test('takes a yes or a no for all that its middleware asks', async ({ db }) => {
+    const sent: string[] = [];
+    const middleware = [humanInTheLoopMiddleware({ interruptOn: { mail: true } } as never)];
+    const app = durable(mailing(sent, { middleware }), { db });
+    const answered = async (id: string, answer: object) => {
+      const gate = only((await app.run(id, INPUT)).gates);
+      expect(gate.decisions).toEqual(['approve', 'edit', 'reject']);
+      await app.decide(gate, { ...answer, by: ada } as never);
+      return told((await app.run(id)).values?.messages)?.at(-1);
+    };
+    expect(await answered('bare', { approved: false })).toEqual(['ai', expect.stringContaining('rejected')]);
+    expect(await answered('no', { approved: false, feedback: 'Not him.' })).toEqual([
+      'ai',
+      expect.stringContaining('Not him.'),
+    ]);
+    expect(sent).toEqual([]);
+    expect(await answered('yes', { approved: true })).toEqual(['ai', 'Done: sent to bob.']);
+    expect(sent).toEqual(['bob']);
+  });
+
+  test('refuses a yes that its middleware does not take, and comments', async ({ db }) => {
+    const options = { interruptOn: { mail: { allowedDecisions: ['reject'] } } } as never;
+    const app = durable(mailing([], { middleware: [humanInTheLoopMiddleware(options)] }), { db });
+    const gate = only((await app.run('run', INPUT)).gates);
+    expect(gate.decisions).toEqual(['reject']);
+    const comments = [{ in: '', quote: 'bob', text: 'eve' }];
+    for (const answer of [{ approved: true }, { approved: false, feedback: 'No.', comments }])
+      await expect(app.decide(gate, { ...answer, by: ada } as never)).rejects.toMatchObject({
+        code: 'INVALID_ANSWER',
+      });
+    await app.decide(gate, { approved: false, feedback: 'No.', by: ada } as never);
+    expect(await app.run('run')).toMatchObject({ status: 'completed' });
+  });
+
   const eve = { name: 'mail', args: { to: 'eve' } };
 
   test.for([

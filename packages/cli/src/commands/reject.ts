@@ -53,7 +53,7 @@ function rejectionFromFlags(options: RejectOptions, session: Session): Decide {
   return async ({ run, gate, kind, sessionId }) => {
     const no = { approved: false, feedback, tasks };
     if (isSaid && typed.length === 0) return { choice: 'reject', answer: no };
-    assertTakes(kind, 'reject', { gate: sessionId.slice(0, 8), devs: session.devs });
+    assertTakes(gate ?? kind, 'reject', { gate: sessionId.slice(0, 8), devs: session.devs });
     if (gate === null) throw gateNotOpen(sessionId);
     if (isSaid) {
       const comments = commentsFrom(typed, gate, await run.quotableSections(gate));

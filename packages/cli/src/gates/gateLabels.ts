@@ -155,11 +155,19 @@ const VERSION_CHOICES = {
   ),
 } as const;
 
-type Answerable = Pick<Gate, 'kind' | 'artifact' | 'takes'>;
+/** At a question of LangChain's middleware, about all of its actions. */
+const ACTIONS = {
+  approve: approveChoice('call the tools'),
+  reject: reject('call no tool and tell the agent why'),
+} as const;
+
+type Answerable = Pick<Gate, 'kind' | 'artifact' | 'takes' | 'decisions'>;
 
 /** What a human may say at this gate: a budget is raised where it was passed. */
-export function choicesAt({ kind, artifact, takes }: Answerable): readonly Choice[] {
-  const named = takes?.value === true ? VALUE_CHOICES : GATE_LABELS[kind].choices;
+export function choicesAt({ kind, artifact, takes, decisions = [] }: Answerable): readonly Choice[] {
+  const verdicts = (['approve', 'reject'] as const).filter((name) => decisions.includes(name));
+  const labelled = takes?.value === true ? VALUE_CHOICES : GATE_LABELS[kind].choices;
+  const named = [...verdicts.map((name) => ACTIONS[name]), ...labelled];
   const choices = takes?.edit === undefined ? named : [...named, VERSION_CHOICES[takes.edit]];
   if (!isPassedBudget(artifact)) return choices;
   return choices.map((choice) =>

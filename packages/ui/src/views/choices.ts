@@ -60,6 +60,18 @@ const sendBack = (meaning: string, label = 'Send back'): GateChoice => ({
   comments: true,
 });
 
+/** At a question of LangChain's middleware, about all of its actions. */
+const ACTIONS: Readonly<Record<'approve' | 'reject', GateChoice>> = {
+  approve: approveButton('the tools are called'),
+  reject: {
+    name: 'reject',
+    label: 'Reject',
+    meaning: 'no tool is called; the agent reads why',
+    answer: { approved: false },
+    words: { name: 'feedback', isRequired: true },
+  },
+};
+
 const act = (action: string, label: string, meaning: string, words?: 'guidance' | 'reason'): GateChoice => ({
   name: action,
   label,
@@ -165,9 +177,12 @@ const KINDS: Readonly<Partial<Record<Gate['kind'], KindWords>>> = {
 export const gateLabel = (kind: Gate['kind']): KindWords => KINDS[kind] ?? { name: kind, choices: [] };
 
 /** What a person may say at this gate, here. */
-export function choiceButtons(gate: Pick<Gate, 'kind' | 'takes' | 'artifact'>): readonly GateChoice[] {
-  const { kind, takes = {} as NonNullable<Gate['takes']> } = gate;
-  const named = gateLabel(kind).choices;
+export function choiceButtons(
+  gate: Pick<Gate, 'kind' | 'takes' | 'decisions' | 'artifact'>,
+): readonly GateChoice[] {
+  const { kind, takes = {} as NonNullable<Gate['takes']>, decisions = [] } = gate;
+  const verdicts = (['approve', 'reject'] as const).filter((name) => decisions.includes(name));
+  const named = [...verdicts.map((name) => ACTIONS[name]), ...gateLabel(kind).choices];
   const choices =
     takes.value === true ? [VALUE, ...named.filter(({ approves }) => approves !== true)] : named;
   const all = takes.edit === undefined ? choices : [...choices, VERSION];

@@ -38,6 +38,18 @@ describe('the answers of a gate', () => {
     expect(() => assertTakes('node_gate', 'version', { gate: '3f2a', devs })).toThrow('"version"');
   });
 
+  it("have a yes and a no where LangChain's middleware takes them, beside its own answer", () => {
+    const gate = { kind: 'interrupt', artifact: null, decisions: ['approve', 'edit', 'reject'] } as const;
+    expect(choiceCommands(gate, ['3f2a'], devs).map(({ command }) => command)).toEqual([
+      'devs approve 3f2a',
+      'devs reject 3f2a --feedback what should change',
+      'devs answer 3f2a --value "yes"',
+    ]);
+    expect(() => assertTakes({ ...gate, decisions: ['edit'] }, 'approve', { gate: '3f2a', devs })).toThrow(
+      '"approve"',
+    );
+  });
+
   it('are named when another one was given', () => {
     const refusal = {
       code: 'INVALID_ANSWER',

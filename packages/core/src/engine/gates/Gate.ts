@@ -15,6 +15,7 @@ import type { CommentTally, GateComment } from './answerForms.ts';
 import { gateTimes } from './approvals.ts';
 import type { AnswerPolicy } from './DeclaredGate.ts';
 import { textsIn } from './hiddenPlaces.ts';
+import { commonDecisions, middlewareQuestion } from './middlewareQuestion.ts';
 import { principalOf, principalText } from './principals.ts';
 
 /** {@link AnswerPolicy}, in which one word is recorded in another spelling. */
@@ -39,6 +40,11 @@ export interface Gate {
   readonly comments?: CommentTally;
   /** JSON Schema of the values that an `interrupt()` or a declared gate accepts, if it has one. */
   readonly responseSchema?: unknown;
+  /**
+   * Decisions that each action in a question of LangChain's `humanInTheLoopMiddleware` accepts; absent at other gates.
+   * `{ approved }` approves or rejects all its actions.
+   */
+  readonly decisions?: readonly ('approve' | 'edit' | 'reject')[];
   /** Answers that a declared gate accepts besides an approval. */
   readonly takes?: GateTakes;
   /** Approvals so far, oldest first, if the gate needs certain or several people. */
@@ -152,6 +158,7 @@ export function gateOf(session: HitlSession): Gate {
     message,
     artifact,
     ...wherePresent(besides),
+    ...(session.kind === 'interrupt' && decisionsAt(artifact)),
     ...(session.votes !== undefined && { votes: session.votes.map(voteOf) }),
     openedAt: new Date(session.suspendedAt).toISOString(),
   };
@@ -163,6 +170,11 @@ const wherePresent = ({ masked, comments, responseSchema, takes }: GateContent):
   ...(responseSchema !== undefined && { responseSchema }),
   ...(takes !== undefined && { takes: gateTakes(takes) }),
 });
+
+function decisionsAt(artifact: unknown): Pick<Gate, 'decisions'> {
+  const question = middlewareQuestion(artifact);
+  return question === null ? {} : { decisions: commonDecisions(question) };
+}
 
 const gateTakes = ({ edit, ...takes }: AnswerPolicy | GateTakes): GateTakes => ({
   ...takes,

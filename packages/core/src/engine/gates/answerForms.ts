@@ -8,7 +8,12 @@ import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { StepStore } from '../../state/steps/StepStore.ts';
 import type { StepKey } from '../../state/steps/stepRecords.ts';
 import { canonicalJson, sha256Hex } from '../../values/canonicalJson.ts';
-import { decisionsProblem, middlewareQuestion } from './middlewareQuestion.ts';
+import {
+  asDecisions,
+  decisionsProblem,
+  type MiddlewareQuestion,
+  middlewareQuestion,
+} from './middlewareQuestion.ts';
 
 // Forms of answers that several kinds of gates share.
 //
@@ -358,12 +363,20 @@ const DECISIONS_SHAPE = "{ value: { decisions: [{ type: 'approve' }] } }, with o
  */
 export function assertFitsInterrupt(answer: object, session: HitlSession): void {
   assertFitsSchema(answer, session);
-  const { artifact } = (session.question ?? {}) as { readonly artifact?: unknown };
-  const asked = middlewareQuestion(artifact);
+  const asked = askedByMiddleware(session.question);
   if (asked === null) return;
   const problem = decisionsProblem(asked, (answer as { readonly value: unknown }).value);
   if (problem !== null) throw unfit(session.id, [problem], DECISIONS_SHAPE);
 }
+
+/** A yes or no at a question of LangChain's middleware is one decision for each of its actions. */
+export function interruptAnswer(answer: unknown, question: unknown): unknown {
+  const asked = askedByMiddleware(question);
+  return asked === null ? answer : asDecisions(asked, answer);
+}
+
+const askedByMiddleware = (question: unknown): MiddlewareQuestion | null =>
+  middlewareQuestion(((question ?? {}) as { readonly artifact?: unknown }).artifact);
 
 interface SchemaIssue {
   readonly message: string;

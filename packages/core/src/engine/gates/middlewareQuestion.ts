@@ -20,7 +20,9 @@ export interface AskedAction {
 export type MiddlewareQuestion = readonly AskedAction[];
 
 /** A question that allows others is of a newer middleware, or of another program: its node knows what it takes. */
-const DECISIONS = ['approve', 'edit', 'reject'];
+const DECISIONS = ['approve', 'edit', 'reject'] as const;
+
+type MiddlewareDecision = (typeof DECISIONS)[number];
 
 /** `null` for any other value. */
 export function middlewareQuestion(value: unknown): MiddlewareQuestion | null {
@@ -37,9 +39,28 @@ function askedAction(request: unknown, review: unknown): AskedAction | null {
   const { name, args, description: text } = request;
   const { actionName, allowedDecisions: allowed } = review;
   if (typeof name !== 'string' || actionName !== name || !isRecord(args)) return null;
-  if (!Array.isArray(allowed) || !allowed.every((each) => DECISIONS.includes(each as string))) return null;
+  if (!Array.isArray(allowed) || !allowed.every(isDecision)) return null;
   const description = typeof text === 'string' ? text : undefined;
   return { name, args, description, allowed, request, review };
+}
+
+const isDecision = (given: unknown): boolean => DECISIONS.includes(given as MiddlewareDecision);
+
+/** Those that each action takes. */
+export const commonDecisions = (question: MiddlewareQuestion): readonly MiddlewareDecision[] =>
+  DECISIONS.filter((decision) => question.every(({ allowed }) => allowed.includes(decision)));
+
+/** A yes or no to the whole question, as its `decisions`; any other answer as it is. */
+export function asDecisions(question: MiddlewareQuestion, answer: unknown): unknown {
+  if (!isRecord(answer)) return answer;
+  const { approved, feedback: message, ...rest } = answer;
+  if (typeof approved !== 'boolean' || Object.values(rest).some((other) => other !== undefined))
+    return answer;
+  if (approved && message !== undefined) return answer;
+  const decision = approved
+    ? { type: 'approve' }
+    : { type: 'reject', ...(message !== undefined && { message }) };
+  return { value: { decisions: question.map(() => decision) } };
 }
 
 interface Problem {

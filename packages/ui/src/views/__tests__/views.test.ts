@@ -77,6 +77,19 @@ describe('views', () => {
     expect(formsAt('interrupt', null)['value']).toEqual({ kind: 'value' });
   });
 
+  test("a question of LangChain's middleware has buttons for a yes and a no", () => {
+    const gate = { kind: 'interrupt', artifact: null } as const;
+    const named = (...decisions: readonly ('approve' | 'edit' | 'reject')[]) =>
+      choiceButtons({ ...gate, decisions }).map(({ name, answer }) => [name, answer]);
+    expect(named('approve', 'edit', 'reject')).toEqual([
+      ['approve', { approved: true }],
+      ['reject', { approved: false }],
+      ['value', {}],
+    ]);
+    expect(named('edit')).toEqual([['value', {}]]);
+    expect(choiceButtons(gate).map(({ name }) => name)).toEqual(['value']);
+  });
+
   test('what was spelled out for a reader is quoted as it stands there, or left to be refused', () => {
     const text = 'one\npay \u202Eeve\u202C now\nlast\u200B line';
     const places = [{ names: ['TAS', 'id'], texts: [text] as const }];
