@@ -160,14 +160,22 @@ const ACTIONS = {
   approve: approveChoice('call the tools'),
   reject: reject('call no tool and tell the agent why'),
 } as const;
+const DECISIONS = answerChoice(
+  'value',
+  'one decision for each action, as JSON',
+  '--value',
+  '{ "decisions": [{ "type": "approve" }] }',
+);
 
 type Answerable = Pick<Gate, 'kind' | 'artifact' | 'takes' | 'decisions'>;
 
 /** What a human may say at this gate: a budget is raised where it was passed. */
-export function choicesAt({ kind, artifact, takes, decisions = [] }: Answerable): readonly Choice[] {
-  const verdicts = (['approve', 'reject'] as const).filter((name) => decisions.includes(name));
-  const labelled = takes?.value === true ? VALUE_CHOICES : GATE_LABELS[kind].choices;
-  const named = [...verdicts.map((name) => ACTIONS[name]), ...labelled];
+export function choicesAt({ kind, artifact, takes, decisions }: Answerable): readonly Choice[] {
+  if (decisions !== undefined) {
+    const verdicts = (['approve', 'reject'] as const).filter((name) => decisions.includes(name));
+    return [...verdicts.map((name) => ACTIONS[name]), DECISIONS];
+  }
+  const named = takes?.value === true ? VALUE_CHOICES : GATE_LABELS[kind].choices;
   const choices = takes?.edit === undefined ? named : [...named, VERSION_CHOICES[takes.edit]];
   if (!isPassedBudget(artifact)) return choices;
   return choices.map((choice) =>

@@ -43,7 +43,7 @@ describe('the answers of a gate', () => {
     expect(choiceCommands(gate, ['3f2a'], devs).map(({ command }) => command)).toEqual([
       'devs approve 3f2a',
       'devs reject 3f2a --feedback what should change',
-      'devs answer 3f2a --value "yes"',
+      'devs answer 3f2a --value { "decisions": [{ "type": "approve" }] }',
     ]);
     expect(() => assertTakes({ ...gate, decisions: ['edit'] }, 'approve', { gate: '3f2a', devs })).toThrow(
       '"approve"',
