@@ -71,7 +71,7 @@ function Figures({ view }: { readonly view: RunView }) {
       <div>
         <dt>Cost</dt>
         <dd>
-          {formatCost(cost)}{' '}
+          {formatCost(cost) || 'no call recorded'}{' '}
           {usd !== undefined && <span class="q3">of {formatMeasure('usd', usd.limit)}</span>}
         </dd>
         {cost.unpriced > 0 && <dd class="wait">{formatNumbered(cost.unpriced, 'call')} without a price</dd>}

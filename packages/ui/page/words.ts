@@ -33,14 +33,16 @@ export function formatSince(iso: string, now: number = Date.now()): string {
 /** Below one cent with three digits: little is not nothing. */
 export const formatDollars = (usd: number): string => `$${usd.toFixed(usd > 0 && usd < 0.01 ? 3 : 2)}`;
 
-/** What is not known is never shown as nothing. */
-export const formatCost = ({
+/** What is not known is never shown as nothing: empty without a recorded call, as the graph may have made others. */
+export function formatCost({
   costUsd,
   unpriced,
-}: {
-  readonly costUsd: number;
-  readonly unpriced: number;
-}): string => (costUsd === 0 && unpriced > 0 ? 'no price known' : formatDollars(costUsd));
+  calls,
+}: Readonly<Record<'costUsd' | 'unpriced' | 'calls', number>>): string {
+  if (costUsd > 0) return formatDollars(costUsd);
+  if (unpriced > 0) return 'no price known';
+  return calls === 0 ? '' : formatDollars(0);
+}
 
 export const shortHash = (hash: string): string => hash.slice(0, 8);
 

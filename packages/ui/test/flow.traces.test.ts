@@ -77,8 +77,8 @@ describe('a run from its brief to its end, without a terminal', { timeout: 240_0
       await page.getByText('See the run').click();
 
       await page.locator('.commits li').nth(1).waitFor();
-      expect(await page.locator('.commits li', { hasText: 'approved by ada' }).count()).toBe(2);
-      expect(await page.locator('.bar.waiting').count()).toBeGreaterThan(3);
+      await expect.poll(() => page.locator('.commits li', { hasText: 'approved by ada' }).count()).toBe(2);
+      await expect.poll(() => page.locator('.bar.waiting').count()).toBeGreaterThan(3);
       await page.getByRole('radio', { name: /^End of T1/ }).check();
       await page.getByRole('button', { name: 'Rewind the run to the end of T1' }).click();
       await page.getByText('rewound to the end of T1, undone: T2').waitFor();

@@ -262,8 +262,14 @@ describe('words', () => {
 
   test('little is not nothing, and neither is what has no price', () => {
     expect([0, 0.004, 0.01, 1].map(formatDollars)).toEqual(['$0.00', '$0.004', '$0.01', '$1.00']);
-    const cost = (costUsd: number, unpriced: number): string => formatCost({ costUsd, unpriced });
-    expect([cost(0, 0), cost(0, 1), cost(0.2, 1)]).toEqual(['$0.00', 'no price known', '$0.20']);
+    const cost = (costUsd: number, unpriced: number, calls: number): string =>
+      formatCost({ costUsd, unpriced, calls });
+    expect([cost(0, 0, 0), cost(0, 0, 1), cost(0, 1, 0), cost(0.2, 1, 1)]).toEqual([
+      '',
+      '$0.00',
+      'no price known',
+      '$0.20',
+    ]);
   });
 
   test('amounts are told in what they are measured in', () => {

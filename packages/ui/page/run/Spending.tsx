@@ -68,16 +68,16 @@ function Table({
   );
 }
 
-function SpendingRow({ name, cost: { requests, tokensIn, tokensOut, costUsd, unpriced } }: Spent) {
+function SpendingRow({ name, cost }: Spent) {
   return (
     <tr>
       <th scope="row">{name}</th>
-      <td>{requests}</td>
-      <td>{formatCount(tokensIn)}</td>
-      <td>{formatCount(tokensOut)}</td>
+      <td>{cost.requests}</td>
+      <td>{formatCount(cost.tokensIn)}</td>
+      <td>{formatCount(cost.tokensOut)}</td>
       <td>
-        {formatCost({ costUsd, unpriced })}
-        {unpriced > 0 && <span class="wait"> and {unpriced} without a price</span>}
+        {formatCost(cost)}
+        {cost.unpriced > 0 && <span class="wait"> and {cost.unpriced} without a price</span>}
       </td>
     </tr>
   );
