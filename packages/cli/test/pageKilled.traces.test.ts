@@ -67,7 +67,7 @@ describe('devs ui that is killed while it executes a run', () => {
     await phone.getByText('Nothing drives this run').waitFor();
     await phone.getByRole('button', { name: /^Go on/ }).click();
     await phone.locator('.head .status.completed').waitFor();
-    expect(await phone.locator('.commits li').count()).toBe(1);
+    await expect.poll(() => phone.locator('.commits li').count()).toBe(1);
     const status = await callMain(dir, ['status', 'sum', '--json']);
     expect(JSON.parse(status.stdout)).toMatchObject({
       status: 'completed',

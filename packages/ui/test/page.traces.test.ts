@@ -121,7 +121,7 @@ describe('the page in Chromium', () => {
           (links as unknown as readonly Link[]).map((link) => link.getAttribute('href')),
         ),
     ).toEqual(['https://example.org/two']);
-    expect(await article.locator('h2').first().textContent()).toContain('⟨U+202E⟩eman');
+    await expect.poll(() => article.locator('h2').first().textContent()).toContain('⟨U+202E⟩eman');
     // By keyboard to a line, too; what was written outlives the tab.
     for (let line = 1; line <= 3; line += 1) await page.keyboard.press('j');
     await page.keyboard.press('Enter');
@@ -142,9 +142,9 @@ describe('the page in Chromium', () => {
     await page.locator('main a.item', { hasText: 'Design' }).waitFor();
     await page.goto(gateAt);
     await page.locator('.note.own textarea').waitFor();
-    expect(await page.locator('.note.own textarea').inputValue()).toBe('Whom do we pay?');
+    await expect.poll(() => page.locator('.note.own textarea').inputValue()).toBe('Whom do we pay?');
     await page.locator('#reject').click();
-    expect(await page.locator('#words').inputValue()).toBe('Say less.');
+    await expect.poll(() => page.locator('#words').inputValue()).toBe('Say less.');
     await page.getByRole('button', { name: 'Send back with 1 comment' }).click();
     await page.locator('h1', { hasText: 'You sent back' }).waitFor();
     // Where nobody drives it, the page says what to type, and waits.
@@ -154,14 +154,14 @@ describe('the page in Chromium', () => {
     expect(await drive(devs)).toBe('waiting');
     await page.getByText('Review it').click();
     await page.locator('article p', { hasText: 'Shorter, because: Say less.' }).waitFor();
-    expect(await page.locator('blockquote.feedback').textContent()).toContain('Say less.');
+    await expect.poll(() => page.locator('blockquote.feedback').textContent()).toContain('Say less.');
     const answered = await page.locator('.note.last').first().textContent();
     expect(answered).toContain('Whom do we pay?');
     expect(answered).toContain('the text has changed');
     expect(draftsIn(drafts)).toBe('');
     // Changes since the last reading are marked at once; `d` hides the marks.
     await page.locator('.doc ins').first().waitFor();
-    expect(await page.locator('.doc del').count()).toBeGreaterThan(0);
+    await expect.poll(() => page.locator('.doc del').count()).toBeGreaterThan(0);
     await page.locator('.since', { hasText: '1 of 1 comments answered' }).waitFor();
     await page.locator('h1.title').click();
     await page.keyboard.press('d');
@@ -178,7 +178,7 @@ describe('the page in Chromium', () => {
     await page.setViewportSize({ width: 1_280, height: 720 });
     await page.getByText('Compare versions').click();
     await page.locator('.difference tr.removed').first().waitFor();
-    expect(await page.locator('.difference tr.removed').count()).toBeGreaterThan(5);
+    await expect.poll(() => page.locator('.difference tr.removed').count()).toBeGreaterThan(5);
 
     for (const about of ['Design', 'Plan']) {
       await page.locator('nav a', { hasText: 'Inbox' }).click();
@@ -186,7 +186,9 @@ describe('the page in Chromium', () => {
       const [gate] = await (await devs.run('shop')).gates();
       const button = page.locator('#approve');
       await button.waitFor();
-      expect(await page.locator('.decide .seal code').getAttribute('title')).toBe(gate?.artifactHash);
+      await expect
+        .poll(() => page.locator('.decide .seal code').getAttribute('title'))
+        .toBe(gate?.artifactHash);
       await page.keyboard.press('a');
       await page.keyboard.press('Enter');
       await page.locator('h1', { hasText: 'You approved' }).waitFor();
@@ -196,8 +198,8 @@ describe('the page in Chromium', () => {
     await page.goto(`${origin}/#/runs/shop`);
     await page.locator('main .status.completed').first().waitFor();
     const { tasks, cost } = await (await devs.run('shop')).status();
-    expect(await page.locator('main').textContent()).toContain(tasks[0]?.gitHash?.slice(0, 8));
-    expect(await page.locator('.figures').textContent()).toContain(String(cost.calls));
+    await expect.poll(() => page.locator('main').textContent()).toContain(tasks[0]?.gitHash?.slice(0, 8));
+    await expect.poll(() => page.locator('.figures').textContent()).toContain(String(cost.calls));
     expect(await page.title()).toMatch(/^Shop .* · devs$/);
     expect(complaints.flat()).toEqual([]);
   });

@@ -55,7 +55,7 @@ describe('people in Chromium', () => {
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
     await page.locator('#approve').waitFor();
-    expect(await page.locator('main').textContent()).toContain('green tea');
+    await expect.poll(() => page.locator('main').textContent()).toContain('green tea');
     await page.keyboard.press('a');
     await page.keyboard.press('Enter');
     await decided(page).waitFor();
@@ -123,7 +123,7 @@ describe('people in Chromium', () => {
     await ben.page.locator('#approve').click();
     const problem = ben.page.locator('.decide .problem');
     await problem.waitFor();
-    expect(await problem.textContent()).toMatch(/ada.*GATE_ALREADY_DECIDED/s);
+    await expect.poll(() => problem.textContent()).toMatch(/ada.*GATE_ALREADY_DECIDED/s);
     await hear();
     await closedBy(ben.page, 'ada').waitFor();
   });
@@ -142,7 +142,7 @@ describe('people in Chromium', () => {
     await run.resume();
     await ben.page.locator('#approve').click();
     await ben.page.locator('.decide .problem').waitFor();
-    expect(await ben.page.locator('.decide .problem').textContent()).toMatch(/GATE_[A-Z_]+/);
+    await expect.poll(() => ben.page.locator('.decide .problem').textContent()).toMatch(/GATE_[A-Z_]+/);
     const [now] = await run.gates();
     expect(now?.artifactHash).not.toBe(gate?.artifactHash);
     expect((await run.closedGates()).filter(({ principal }) => principal === 'human:ben')).toEqual([]);
@@ -150,7 +150,9 @@ describe('people in Chromium', () => {
     await ben.page.getByText('This gate is closed').waitFor();
     await ben.page.getByText('Open the current gate').click();
     await ben.page.getByText('A clause.').first().waitFor();
-    expect(await ben.page.locator('.decide .seal code').getAttribute('title')).toBe(now?.artifactHash);
+    await expect
+      .poll(() => ben.page.locator('.decide .seal code').getAttribute('title'))
+      .toBe(now?.artifactHash);
   });
 
   test('axe finds nothing serious on a list, a run or an error, light or dark', async ({ dir }) => {
@@ -165,9 +167,9 @@ describe('people in Chromium', () => {
     await page.goto(`${origin}/#/runs/${run.id}`);
     await page.locator('.picture .node').first().waitFor();
     // Its task is the one of the open review.
-    expect(await page.locator('.picture .node.waits').getAttribute('aria-label')).toContain(
-      'waits for a person',
-    );
+    await expect
+      .poll(() => page.locator('.picture .node.waits').getAttribute('aria-label'))
+      .toContain('waits for a person');
     expect(await seriousOn(page), 'run').toEqual([]);
     await page.goto(`${origin}/#/runs/nothing`);
     await page.getByText('THREAD_NOT_FOUND').waitFor();
@@ -217,6 +219,6 @@ describe('people in Chromium', () => {
     await page.getByRole('button', { name: 'More' }).click();
     await page.locator('#more:popover-open').waitFor();
     expect(await seriousOn(page), 'with the menu of a phone').toEqual([]);
-    expect(await page.locator('#more:popover-open').count()).toBe(1);
+    await expect.poll(() => page.locator('#more:popover-open').count()).toBe(1);
   });
 });

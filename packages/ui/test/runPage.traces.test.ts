@@ -47,7 +47,7 @@ describe('the screens of runs in Chromium', () => {
     const { page, complaints } = await open({ dir, id: 'ada', at: '/runs/shop' });
     await page.locator('.picture .node').nth(1).waitFor();
     const { tasks, cost, status } = await run.status();
-    expect(await page.locator('.picture .node.completed').count()).toBe(tasks.length);
+    await expect.poll(() => page.locator('.picture .node.completed').count()).toBe(tasks.length);
     expect(await textOf(page, '.picture .node title')).toContain('<img src=x onerror');
     expect(await textOf(page, '.picture .node title')).toContain('⟨U+202E⟩eman');
     expect(await page.locator('img').count()).toBe(0);
@@ -61,10 +61,12 @@ describe('the screens of runs in Chromium', () => {
     expect(await textOf(page, '.spending tfoot')).toContain(`all${cost.requests}`);
     await page.locator('.lane', { hasText: 'T2' }).locator('summary').click();
     await page.locator('.lane[open] li', { hasText: 'implement' }).first().waitFor();
-    expect(await page.locator('.bar.code').count()).toBeGreaterThanOrEqual(tasks.length);
-    expect(await page.locator('.commits li').allTextContents()).toEqual(
-      tasks.toReversed().map(({ gitHash }) => expect.stringContaining(gitHash?.slice(0, 8) ?? 'none')),
-    );
+    await expect.poll(() => page.locator('.bar.code').count()).toBeGreaterThanOrEqual(tasks.length);
+    await expect
+      .poll(() => page.locator('.commits li').allTextContents())
+      .toEqual(
+        tasks.toReversed().map(({ gitHash }) => expect.stringContaining(gitHash?.slice(0, 8) ?? 'none')),
+      );
     await page.getByLabel('Kind of events').selectOption('tasks');
     await page.locator('.log li', { hasText: 'node started' }).first().waitFor({ state: 'detached' });
     await page.locator('.log li', { hasText: 'task completed' }).first().waitFor();
@@ -79,7 +81,7 @@ describe('the screens of runs in Chromium', () => {
     await page.locator('.picture .node').first().focus();
     await page.keyboard.press('Enter');
     await page.locator('.picture .node.goes').waitFor();
-    expect(await page.locator('.picture .node.target').count()).toBe(1);
+    await expect.poll(() => page.locator('.picture .node.target').count()).toBe(1);
     await page.getByRole('button', { name: 'Rewind the run to the end of T1' }).click();
     await page.getByText('rewound to the end of T1, undone: T2').waitFor();
     await page.locator('.picture .node.pending').waitFor();
@@ -91,7 +93,7 @@ describe('the screens of runs in Chromium', () => {
     // The same by the list, then cancelled.
     await page.getByRole('radio', { name: /^End of T1/ }).check();
     await page.locator('.go-back .plan s', { hasText: 'T2' }).waitFor();
-    expect(await page.locator('.picture .node.goes').count()).toBe(1);
+    await expect.poll(() => page.locator('.picture .node.goes').count()).toBe(1);
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
     await page.locator('.picture .node.goes').waitFor({ state: 'detached' });
     await page.getByText('Rewind the run to').waitFor({ state: 'detached' });
@@ -158,11 +160,11 @@ describe('the screens of runs in Chromium', () => {
     const { page, complaints } = await open({ dir, id: 'ada', at: '/runs/post', file: 'posts.sqlite' });
 
     await page.locator('.node.next', { hasText: 'publish' }).waitFor();
-    expect(await page.locator('.node.visited', { hasText: 'write' }).count()).toBe(1);
+    await expect.poll(() => page.locator('.node.visited', { hasText: 'write' }).count()).toBe(1);
     await page.locator('.checkpoints summary', { hasText: 'draft' }).click();
     const value = page.locator('.values dd').first();
     await value.waitFor();
-    expect(await value.textContent()).toContain('⟨U+202E⟩eman');
+    await expect.poll(() => value.textContent()).toContain('⟨U+202E⟩eman');
     expect(await page.locator('img').count()).toBe(0);
 
     // Decided by somebody else: the page is told by the file.
