@@ -369,7 +369,7 @@ export function assertFitsInterrupt(answer: object, session: HitlSession): void 
   if (problem !== null) throw unfit(session.id, [problem], DECISIONS_SHAPE);
 }
 
-/** A yes or no at a question of LangChain's middleware is one decision for each of its actions. */
+/** Reads `{ approved }` at a question of LangChain's middleware as one decision for each of its actions. */
 export function interruptAnswer(answer: unknown, question: unknown): unknown {
   const asked = askedByMiddleware(question);
   return asked === null ? answer : asDecisions(asked, answer);

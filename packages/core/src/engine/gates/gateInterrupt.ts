@@ -279,7 +279,7 @@ function inboxAct(response: unknown): ClientAnswer | null {
   return type === 'edit' ? editAct(args) : null;
 }
 
-/** A reply as the middleware takes it. One that is none stays as it is: `decide` refuses it. */
+/** Turns a reply into what the middleware takes. `decide` refuses any other. */
 function decisionsOf(resume: unknown, asked: MiddlewareQuestion): unknown {
   if (isRecord(resume) && Array.isArray(resume['decisions']))
     return { ...resume, decisions: resume['decisions'].map((one, at) => inItsNames(one, asked[at])) };

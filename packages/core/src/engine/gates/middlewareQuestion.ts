@@ -11,12 +11,12 @@ export interface AskedAction {
   readonly args: JsonRecord;
   readonly description: string | undefined;
   readonly allowed: readonly string[];
-  /** Both as they are in the question. */
+  /** Both stand so in the question. */
   readonly request: JsonRecord;
   readonly review: JsonRecord;
 }
 
-/** One for each action, in their order. */
+/** Has one member for each action, in their order. */
 export type MiddlewareQuestion = readonly AskedAction[];
 
 /** A question that allows others is of a newer middleware, or of another program: its node knows what it takes. */
@@ -24,7 +24,7 @@ const DECISIONS = ['approve', 'edit', 'reject'] as const;
 
 type MiddlewareDecision = (typeof DECISIONS)[number];
 
-/** `null` for any other value. */
+/** Reads such a question; returns `null` for any other value. */
 export function middlewareQuestion(value: unknown): MiddlewareQuestion | null {
   if (!isRecord(value)) return null;
   const { actionRequests, reviewConfigs } = value;
@@ -46,11 +46,11 @@ function askedAction(request: unknown, review: unknown): AskedAction | null {
 
 const isDecision = (given: unknown): boolean => DECISIONS.includes(given as MiddlewareDecision);
 
-/** Those that each action takes. */
+/** Returns the decisions that each action takes. */
 export const commonDecisions = (question: MiddlewareQuestion): readonly MiddlewareDecision[] =>
   DECISIONS.filter((decision) => question.every(({ allowed }) => allowed.includes(decision)));
 
-/** A yes or no to the whole question, as its `decisions`; any other answer as it is. */
+/** Turns `{ approved }` for the whole question into its `decisions`; returns any other answer as it is. */
 export function asDecisions(question: MiddlewareQuestion, answer: unknown): unknown {
   if (!isRecord(answer)) return answer;
   const { approved, feedback: message, ...rest } = answer;
@@ -68,7 +68,7 @@ interface Problem {
   readonly path: readonly (string | number)[];
 }
 
-/** What the middleware would throw at; `null` for an answer that it takes. */
+/** Finds what the middleware would throw at; returns `null` for an answer that it takes. */
 export function decisionsProblem(question: MiddlewareQuestion, answer: unknown): Problem | null {
   const decisions = isRecord(answer) ? answer['decisions'] : undefined;
   if (!Array.isArray(decisions) || decisions.length !== question.length)
@@ -93,7 +93,7 @@ function decisionProblem(decision: unknown, allowed: readonly string[]): Problem
 }
 
 /**
- * The question with the names that front ends look for beside its own. A review has them itself: LangGraph's SDK shows `reviewConfigs`
+ * Adds the names that front ends look for to the question. A review has them itself: LangGraph's SDK shows `reviewConfigs`
  * under both names.
  */
 export function withClientNames(value: object, question: MiddlewareQuestion): JsonRecord {
