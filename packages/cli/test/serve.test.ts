@@ -120,6 +120,23 @@ describe('devs serve in a folder with a langgraph.json', () => {
   });
 });
 
+test('loads TypeScript whose tsconfig.json extends a package that is not installed', async ({ dir }) => {
+  const { stackTraceLimit } = Error; // jiti shows longer ones
+  onTestFinished(() => {
+    Error.stackTraceLimit = stackTraceLimit;
+  });
+  writeFileSync(
+    join(dir, 'graph.ts'),
+    `enum Word { Hello = 'hello' }\nexport const text: string = Word.Hello;`,
+  );
+  writeFileSync(join(dir, 'tsconfig.json'), JSON.stringify({ extends: '@tsconfig/recommended' }));
+  writeFileSync(join(dir, 'langgraph.json'), JSON.stringify({ graphs: { g: './graph.ts:text' } }));
+  expect(await callMain(dir, ['serve', '--port', '0'])).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('graph g cannot be served'),
+  });
+});
+
 describe('devs serve with a module', () => {
   /** The apps of a module, served by this process until the test ends. They can be opened once in a process. */
   async function serveModule(dir: string) {

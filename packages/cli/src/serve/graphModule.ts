@@ -28,10 +28,19 @@ export async function importGraphModule(file: string): Promise<Exports> {
 /** All of TypeScript, on every Node.js: types that are imported without `type`, enums, paths of `tsconfig.json`, `./state.js` for `./state.ts`. */
 async function importTypeScript(href: string): Promise<unknown> {
   const { createJiti } = await import('jiti');
-  return createJiti(href, { fsCache: false, interopDefault: false, jsx: true, tsconfigPaths: true }).import(
-    href,
-  );
+  const load = (tsconfigPaths: boolean) =>
+    createJiti(href, { fsCache: false, interopDefault: false, jsx: true, tsconfigPaths }).import(href);
+  try {
+    return await load(true);
+  } catch (error) {
+    if (!isMissingConfig(error)) throw error;
+    return load(false);
+  }
 }
+
+/** In production, the package that a `tsconfig.json` extends is often not installed. Its paths are in no package. */
+const isMissingConfig = (error: unknown): boolean =>
+  error instanceof Error && /^File '.+' not found\.$/.test(error.message);
 
 /**
  * An export of a module. Node.js does not find all names of CommonJS.
