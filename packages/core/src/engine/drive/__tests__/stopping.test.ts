@@ -228,10 +228,9 @@ describe('what goes on after an abort', () => {
       const { store } = internalsOf(app);
       expect(store.steps.listForThread('r')).toMatchObject([{ name: 'call', state: 'intent' }]);
       hanging.leave();
-      await sleep(20);
-      expect(store.steps.listForThread('r')).toMatchObject([
-        { name: 'call', state: 'done', usage: { costUsd: 2 } },
-      ]);
+      await expect
+        .poll(() => store.steps.listForThread('r'))
+        .toMatchObject([{ name: 'call', state: 'done', usage: { costUsd: 2 } }]);
       expect(await app.result('r')).toMatchObject({ status: 'paused' });
       expect(await app.run('r')).toMatchObject({ status: 'completed', values: { said: 'done 1' } });
       expect(hanging.begun).toBe(1);
