@@ -97,8 +97,9 @@ describe('createAgent of langchain', () => {
     const app = durable(mailing(sent, { middleware }), { db });
     const { gates } = await app.run('run', INPUT);
     const gate = only(gates);
-    expect({ kind: gate.kind, artifact: gate.artifact }).toEqual({
+    expect(gate).toMatchObject({
       kind: 'interrupt',
+      message: 'The agent asks to call mail.',
       artifact: only(paused.__interrupt__).value,
     });
     expect(sent).toEqual([]);

@@ -14,6 +14,7 @@ import { isDocument } from '../saver/langChainCopies.ts';
 import type { CommentTally } from './answerForms.ts';
 import type { AnswerPolicy } from './DeclaredGate.ts';
 import { type GateRules, isKindOf } from './engineGates.ts';
+import { middlewareQuestion } from './middlewareQuestion.ts';
 
 /**
  * What a node asks a human: the value it hands to LangGraph's `interrupt()`. Plain JSON.
@@ -158,11 +159,15 @@ export function bareQuestion({ id, value, responseSchema }: PendingInterrupt, ta
     key: bareKey(id),
     taskId,
     ...shownBy(value),
-    message: isInnerBreakpoint(id, value)
-      ? breakpointMessage(value)
-      : 'The graph asks for a value and continues with your answer.',
+    message: isInnerBreakpoint(id, value) ? breakpointMessage(value) : interruptMessage(value),
     ...(responseSchema !== undefined && { responseSchema }),
   };
+}
+
+function interruptMessage(value: unknown): string {
+  const asked = middlewareQuestion(value);
+  if (asked === null) return 'The graph asks for a value and continues with your answer.';
+  return `The agent asks to call ${[...new Set(asked.map(({ name }) => name))].join(', ')}.`;
 }
 
 /** The key of a bare `interrupt()`, by LangGraph's id of it. */
