@@ -54,6 +54,9 @@ interface InHand {
   readonly run: HeldPostgresRun | null;
 }
 
+/** Bytes of an id: it stands in indexes with a tenant, whose entries have at most 2,704. */
+const LONGEST_ID = 1000;
+
 /** Runs with files in PostgreSQL. Created by `postgres`. */
 export class PostgresRuns implements Runs, DrivenRuns {
   /** The server's clock. */
@@ -129,6 +132,8 @@ export class PostgresRuns implements Runs, DrivenRuns {
 
   #assertNew({ id, tenant = 'default' }: Pick<NewRun, 'id' | 'tenant'>, bytes: Uint8Array): void {
     if (id === '' || id.includes('\0')) throw new RangeError('id: expected a string without NUL');
+    if (Buffer.byteLength(id) > LONGEST_ID)
+      throw new RangeError(`id: expected at most ${LONGEST_ID} bytes of UTF-8, got ${Buffer.byteLength(id)}`);
     requireTenant(tenant);
     assertFileFits(id, bytes.length, this.#parts.maxFileBytes);
   }

@@ -65,6 +65,9 @@ describe('a run that was started and that nobody has driven', () => {
     await expect(app.start('wrong', circle as never)).rejects.toMatchObject({ code: 'VALUE_NOT_STORABLE' });
     await expect(app.start('wrong', { to: 'A' }, { by: { kind: 'human', id: '' } })).rejects.toThrow();
     await expect(app.start('a\0b', { to: 'A' })).rejects.toThrow(RangeError);
+    await expect(app.start('é'.repeat(501), { to: 'A' })).rejects.toThrow(
+      'at most 1000 bytes of UTF-8, got 1002',
+    );
     expect(await count('runs', 'wrong')).toBe(0);
     await app.close();
   });
