@@ -65,7 +65,7 @@ const SURFACES: readonly Surface[] = [
   {
     type: DurableApp,
     synchronous: ['close', 'follow', 'gateEvents', 'stream'],
-    takesAnything: ['gates', 'checkUpgrade', 'schedules', 'undelivered'],
+    takesAnything: ['checkUpgrade', 'schedules', 'undelivered'],
     open: async (dbPath) => {
       const app = openApp(dbPath);
       await app.run('r', {});

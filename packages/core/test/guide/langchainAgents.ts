@@ -1,6 +1,6 @@
 // The programs of docs/guide/langchain-agents.md.
 import { recordCalls, recordedSubagents } from '@devs/core/langchain';
-import { durable, recordedModel, recordedTools } from '@devs/core/langgraph';
+import { durable, type Principal, recordedModel, recordedTools } from '@devs/core/langgraph';
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import type { BaseMessage } from '@langchain/core/messages';
 import type { StructuredTool } from '@langchain/core/tools';
@@ -36,6 +36,13 @@ export function withGates() {
       publish: { approvals: { of: ['ada', 'bob'], count: 2 } },
     },
   });
+}
+
+export async function byLangChain(by: Principal) {
+  const app = durable(createAgent({ model, tools }), { file: 'state.sqlite' });
+  for (const gate of await app.gates('mail-7')) {
+    await app.decide(gate, { value: { decisions: [{ type: 'approve' }] }, by }); // one decision for each action
+  }
 }
 
 export function amongOthers() {

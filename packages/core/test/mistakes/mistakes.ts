@@ -298,7 +298,7 @@ const callsItself = ({ app, id }: Here): Promise<unknown> =>
 
 const CHILDREN: Mistakes = {
   'is its own child': { node: childOf(({ id }) => id), code: 'CHILD_NOT_TAKEN' },
-  'has a child without an id': { node: childOf(() => ''), says: 'id of the child' },
+  'has a child without an id': { node: childOf(() => ''), says: 'The id of a run must not be empty.' },
   'has a child of no app': { node: childOf(({ id }) => `${id}/c`, {}, {}) },
   'has a child with NaN': {
     node: childOf(({ id }) => `${id}/c`, { value: Number.NaN }),
