@@ -9,7 +9,7 @@ import { napping } from './napping.ts';
 describe('several processes that drive what is due', () => {
   test('drive each run once', async ({ dbPath }) => {
     const now = Date.UTC(2026, 0, 2);
-    const ids = Array.from({ length: 12 }, (_, index) => `run-${index}`);
+    const ids = Array.from({ length: 30 }, (_, index) => `run-${index}`);
     const app = napping(dbPath, () => now);
     for (const id of ids) await app.run(id, {});
     const start = join(dirname(dbPath), 'start');

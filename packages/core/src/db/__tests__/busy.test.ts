@@ -11,6 +11,16 @@ const write = (db: Database): void =>
   });
 const rows = (db: Database): unknown => db.prepare('SELECT count(*) FROM events').pluck().get();
 
+/** The shortest of five: a busy machine makes any single one long. */
+function leastMs(work: () => void): number {
+  const times = Array.from({ length: 5 }, () => {
+    const since = performance.now();
+    work();
+    return performance.now() - since;
+  });
+  return Math.min(...times);
+}
+
 const BUSY = expect.objectContaining({ code: 'STATE_IO', context: { sqlite: 'SQLITE_BUSY' } });
 
 describe('a file that another process writes', () => {
@@ -55,9 +65,7 @@ describe('a file that another process writes', () => {
 
   test('is read without waiting', ({ db, dbPath }) => {
     otherWriter(dbPath).hold(60_000);
-    const since = performance.now();
-    expect(rows(db)).toBe(0);
-    expect(performance.now() - since).toBeLessThan(NATIVE_BUSY_MS);
+    expect(leastMs(() => expect(rows(db)).toBe(0))).toBeLessThan(NATIVE_BUSY_MS);
   });
 });
 
@@ -78,7 +86,5 @@ test('what work itself throws is thrown at once, and work in a transaction is do
 test('a connection that waits for nobody is told at once', ({ db, dbPath }) => {
   otherWriter(dbPath).hold(60_000);
   db.pragma('busy_timeout = 0');
-  const since = performance.now();
-  expect(() => write(db)).toThrow(BUSY);
-  expect(performance.now() - since).toBeLessThan(NATIVE_BUSY_MS);
+  expect(leastMs(() => expect(() => write(db)).toThrow(BUSY))).toBeLessThan(NATIVE_BUSY_MS);
 });
