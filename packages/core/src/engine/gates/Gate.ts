@@ -158,7 +158,7 @@ export function gateOf(session: HitlSession): Gate {
     message,
     artifact,
     ...wherePresent(besides),
-    ...(session.kind === 'interrupt' && decisionsAt(artifact)),
+    ...decisionsAt({ kind: session.kind, artifact }),
     ...(session.votes !== undefined && { votes: session.votes.map(voteOf) }),
     openedAt: new Date(session.suspendedAt).toISOString(),
   };
@@ -171,8 +171,8 @@ const wherePresent = ({ masked, comments, responseSchema, takes }: GateContent):
   ...(takes !== undefined && { takes: gateTakes(takes) }),
 });
 
-function decisionsAt(artifact: unknown): Pick<Gate, 'decisions'> {
-  const question = middlewareQuestion(artifact);
+function decisionsAt({ kind, artifact }: Pick<Gate, 'kind' | 'artifact'>): Pick<Gate, 'decisions'> {
+  const question = kind === 'interrupt' ? middlewareQuestion(artifact) : null;
   return question === null ? {} : { decisions: commonDecisions(question) };
 }
 
@@ -184,7 +184,7 @@ const gateTakes = ({ edit, ...takes }: AnswerPolicy | GateTakes): GateTakes => (
 /** A gate as it was kept in a list outside of its file, by this release or one before. @param json - Of a {@link Gate}. */
 export function listedGate(json: string): Gate {
   const { takes, ...gate } = JSON.parse(json) as Gate;
-  return { ...gate, ...(takes !== undefined && { takes: gateTakes(takes) }) };
+  return { ...gate, ...decisionsAt(gate), ...(takes !== undefined && { takes: gateTakes(takes) }) };
 }
 
 const voteOf = ({ principal, votedAt, feedback }: Vote): GateVote => ({

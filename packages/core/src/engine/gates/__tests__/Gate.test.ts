@@ -45,6 +45,13 @@ describe('the gate of a session', () => {
     expect(listedGate(JSON.stringify(gate))).toEqual(gate);
     const { takes: _, ...plain } = gate;
     expect(listedGate(JSON.stringify(plain))).toStrictEqual(plain);
+    const artifact = {
+      actionRequests: [{ name: 'mail', args: {} }],
+      reviewConfigs: [{ actionName: 'mail', allowedDecisions: ['approve', 'reject'] }],
+    };
+    const asked = { ...plain, kind: 'interrupt', artifact };
+    expect(listedGate(JSON.stringify(asked)).decisions).toEqual(['approve', 'reject']);
+    expect(listedGate(JSON.stringify({ ...asked, kind: 'node_gate' })).decisions).toBeUndefined();
   });
 
   test('shows nothing where nothing was asked yet, or nothing is shown', () => {
