@@ -124,6 +124,8 @@ describe('createAgent of langchain', () => {
       expect.stringContaining('Not him.'),
     ]);
     expect(sent).toEqual([]);
+    const both = answered('both', { approved: true, feedback: 'Mind him.' });
+    await expect(both).rejects.toMatchObject({ code: 'INVALID_ANSWER' });
     expect(await answered('yes', { approved: true })).toEqual(['ai', 'Done: sent to bob.']);
     expect(sent).toEqual(['bob']);
   });
@@ -134,7 +136,11 @@ describe('createAgent of langchain', () => {
     const gate = only((await app.run('run', INPUT)).gates);
     expect(gate.decisions).toEqual(['reject']);
     const comments = [{ in: '', quote: 'bob', text: 'eve' }];
-    for (const answer of [{ approved: true }, { approved: false, feedback: 'No.', comments }])
+    for (const answer of [
+      { approved: true },
+      { approved: false, feedback: 'No.', comments },
+      { value: { decisions: [{ type: 'reject', message: 5 }] } },
+    ])
       await expect(app.decide(gate, { ...answer, by: ada } as never)).rejects.toMatchObject({
         code: 'INVALID_ANSWER',
       });

@@ -83,6 +83,7 @@ describe('a gate as clients show it', () => {
 
   test.each([
     { ...asked(['mail']), reviewConfigs: [] },
+    { ...asked(['mail']), reviewConfigs: asked(['mail', 'pay']).reviewConfigs },
     { ...asked(['mail']), reviewConfigs: [{ actionName: 'pay', allowedDecisions: ['approve'] }] },
     asked(['mail'], ['approve', 'respond']), // of a newer middleware
     { actionRequests: [], reviewConfigs: [] },
@@ -146,7 +147,7 @@ describe('what a client sends back', () => {
 
   test('an edit in the text fields of a client has the types of what was shown', () => {
     const args = { amount: 5, isUrgent: false, to: { id: 1 }, list: [1], note: '5', gone: null };
-    const typed = { ...args, amount: 7, isUrgent: true, to: { id: 2 }, list: [2], note: '7', other: '8' };
+    const typed = { ...args, amount: 7, isUrgent: true, to: { id: 2 }, list: [2], note: '"7"', other: '8' };
     const texts = { ...typed, amount: '7', isUrgent: 'true', to: '{"id":2}', list: '[2]' };
     const question = { ...asked(['pay']), actionRequests: [{ name: 'pay', args }] };
     const gate = gateOf({ kind: 'interrupt', artifact: question });
