@@ -85,10 +85,18 @@ describe('work()', () => {
 
   test('has as many runs in hand as it may, and stops them at a safe point', async ({ dbPath }) => {
     let [inHand, most] = [0, 0];
+    let areThree = (): void => undefined;
+    const three = new Promise<void>((resolve) => {
+      areThree = resolve;
+    });
     const [worker, web] = twice(dbPath, async () => {
       inHand += 1;
       most = Math.max(most, inHand);
-      await step('call', () => new Promise((resolve) => setTimeout(resolve, 5)));
+      if (inHand === 3) areThree();
+      await step('call', async () => {
+        await three; // however slow the machine begins them
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      });
       inHand -= 1;
       return { log: ['x'] };
     });
