@@ -226,12 +226,8 @@ function Group({ gates }: { readonly gates: readonly WaitingLine[] }) {
           </>
         )}
         <span class="cost">
-          {formatCost(cost)}{' '}
-          {limitUsd !== null && (
-            <span>
-              {cost.calls + cost.unpriced === 0 && formatDollars(0)} of {formatDollars(limitUsd)}
-            </span>
-          )}
+          {formatCost(cost) || (limitUsd !== null && formatDollars(0))}{' '}
+          {limitUsd !== null && <span>of {formatDollars(limitUsd)}</span>}
         </span>
       </header>
       <ul>

@@ -10,7 +10,7 @@ import type { StoreOptions } from '../../state/rows/rows.ts';
 import { StateFile } from '../../state/StateFile.ts';
 import { canonicalJson, hashOf } from '../../values/canonicalJson.ts';
 import { lawOf } from '../execution/lawOf.ts';
-import { assertQuoted, interruptAnswer, type QuotableSection, quotableSectionsIn } from './answerForms.ts';
+import { assertQuoted, type QuotableSection, quotableSectionsIn } from './answerForms.ts';
 import {
   assertDecidable,
   assertMayApprove,
@@ -237,9 +237,10 @@ export class HumanInTheLoopManager<State = unknown> {
     this.#file.outbox.flush();
   }
 
-  #parsed({ id, kind, question }: HitlSession, { answer: given, at }: SessionDecision): object {
-    const answer = kind === 'interrupt' ? interruptAnswer(given, question) : given;
-    const parsed = parseAnswer(this.#rules, kind, answer);
+  #parsed(session: HitlSession, { answer, at }: SessionDecision): object {
+    const { id, kind } = session;
+    const { read } = ruleOf(this.#rules, kind);
+    const parsed = parseAnswer(this.#rules, kind, read === undefined ? answer : read(answer, session));
     // What was given elsewhere was measured there.
     if (at === undefined) assertAnswerSize(parsed, id, this.#limits);
     return parsed;

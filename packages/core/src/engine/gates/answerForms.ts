@@ -370,7 +370,7 @@ export function assertFitsInterrupt(answer: object, session: HitlSession): void 
 }
 
 /** Reads `{ approved }` at a question of LangChain's middleware as one decision for each of its actions. */
-export function interruptAnswer(answer: unknown, question: unknown): unknown {
+export function interruptAnswer(answer: unknown, { question }: HitlSession): unknown {
   const asked = askedByMiddleware(question);
   return asked === null ? answer : asDecisions(asked, answer);
 }

@@ -23,6 +23,7 @@ import {
   type CommentTally,
   commentsOf,
   givenApproval,
+  interruptAnswer,
   optionalText,
   type QuotableSection,
   type QuotableSections,
@@ -55,6 +56,8 @@ export interface GateRule<Recorded extends z.ZodType = z.ZodType> {
    * nothing declared beforehand may answer it.
    */
   readonly policyName: string | null;
+  /** Turns another form of an answer, which the question of this session also takes, into `given`. */
+  readonly read?: (answer: unknown, session: HitlSession) => unknown;
   /** Refuses an answer of the right form that this session cannot take, before it is recorded. */
   readonly assertFits?: (answer: object, session: HitlSession, by: Principal) => void;
   /** The texts that may be quoted in comments on what is shown. @defaultValue none */
@@ -257,6 +260,7 @@ export const interruptGate = {
   recorded: given,
   shape: '{ value: … }, plain JSON: the value for interrupt() to return',
   policyName: null,
+  read: interruptAnswer,
   assertFits: assertFitsInterrupt,
 } satisfies GateRule;
 

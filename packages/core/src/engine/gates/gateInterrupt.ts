@@ -194,7 +194,11 @@ function toolCallOf({ artifact, takes }: Gate): { readonly name: string; readonl
 
 /** A text for a schema of another type is the JSON of its value. */
 function typedText(text: string, schema: unknown): unknown {
-  if (!isRecord(schema) || schema['type'] === 'string') return text;
+  return !isRecord(schema) || schema['type'] === 'string' ? text : jsonOr(text);
+}
+
+/** The value that a text is the JSON of, else the text. */
+function jsonOr(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -315,12 +319,8 @@ function typedLike(given: JsonRecord, shown: JsonRecord): JsonRecord {
 
 function likeShown(value: unknown, shown: unknown): unknown {
   if (typeof value !== 'string' || typeof shown === 'string') return value;
-  try {
-    const parsed: unknown = JSON.parse(value);
-    return kindOf(parsed) === kindOf(shown) ? parsed : value;
-  } catch {
-    return value;
-  }
+  const parsed = jsonOr(value);
+  return kindOf(parsed) === kindOf(shown) ? parsed : value;
 }
 
 const kindOf = (value: unknown): string =>

@@ -9,7 +9,6 @@ type JsonRecord = Readonly<Record<string, unknown>>;
 export interface AskedAction {
   readonly name: string;
   readonly args: JsonRecord;
-  readonly description: string | undefined;
   readonly allowed: readonly string[];
   /** Both stand so in the question. */
   readonly request: JsonRecord;
@@ -36,12 +35,11 @@ export function middlewareQuestion(value: unknown): MiddlewareQuestion | null {
 
 function askedAction(request: unknown, review: unknown): AskedAction | null {
   if (!isRecord(request) || !isRecord(review)) return null;
-  const { name, args, description: text } = request;
+  const { name, args } = request;
   const { actionName, allowedDecisions: allowed } = review;
   if (typeof name !== 'string' || actionName !== name || !isRecord(args)) return null;
   if (!Array.isArray(allowed) || !allowed.every(isDecision)) return null;
-  const description = typeof text === 'string' ? text : undefined;
-  return { name, args, description, allowed, request, review };
+  return { name, args, allowed, request, review };
 }
 
 const isDecision = (given: unknown): boolean => DECISIONS.includes(given as MiddlewareDecision);
@@ -113,7 +111,7 @@ export function withClientNames(value: object, question: MiddlewareQuestion): Js
 }
 
 /** Agent Inbox shows one action. */
-function inboxNames({ name, args, description, allowed }: AskedAction): JsonRecord {
+function inboxNames({ name, args, allowed, request: { description } }: AskedAction): JsonRecord {
   return {
     action_request: { action: name, args },
     config: {
@@ -122,6 +120,6 @@ function inboxNames({ name, args, description, allowed }: AskedAction): JsonReco
       allow_respond: allowed.includes('reject'),
       allow_ignore: allowed.includes('reject'),
     },
-    ...(description !== undefined && { description }),
+    ...(typeof description === 'string' && { description }),
   };
 }

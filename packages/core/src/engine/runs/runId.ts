@@ -1,3 +1,5 @@
+import { isWellFormed } from '../../values/isWellFormed.ts';
+
 /**
  * The id of a run, as a caller gives it. Without types, SQLite would keep the number 5 as the text "5.0".
  *
@@ -19,6 +21,6 @@ export function runIdOf(id: unknown): string {
 export function newRunIdOf(id: unknown): string {
   const text = runIdOf(id);
   if (text === '') throw new TypeError('The id of a run must not be empty.');
-  if ((text as string & { isWellFormed(): boolean }).isWellFormed()) return text;
+  if (isWellFormed(text)) return text;
   throw new TypeError('The id of a run must be a string without lone surrogates.');
 }

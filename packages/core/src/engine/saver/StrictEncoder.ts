@@ -1,6 +1,7 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import { POLLUTING_KEYS } from '../../values/canonicalJson.ts';
 import { MAX_PATH_LENGTH } from '../../values/heaviestPlace.ts';
+import { isWellFormed } from '../../values/isWellFormed.ts';
 import { isDocumentPrototype } from './langChainCopies.ts';
 import {
   DEFAULT_MAX_DEPTH,
@@ -315,7 +316,7 @@ function countOfKeys(object: object): number {
 
 /** As most values: neither a container nor anything that JSON would change. */
 function isPlainJson(value: unknown): boolean {
-  if (typeof value === 'string') return (value as string & { isWellFormed(): boolean }).isWellFormed();
+  if (typeof value === 'string') return isWellFormed(value);
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
   return value === null || typeof value === 'boolean';
 }

@@ -8,6 +8,7 @@ import type {
   NamespaceKey,
 } from '../../state/checkpoints/checkpointRecords.ts';
 import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
+import { isWellFormed } from '../../values/isWellFormed.ts';
 
 /** Format of checkpoints from which values are kept by channel version and sends are a channel. */
 export const VERSIONED_FORMAT = 4;
@@ -48,7 +49,7 @@ export function namespaceOf(config: RunnableConfig): string | null {
 
 /** Half a character becomes U+FFFD in the file, where two different ids would then be the same. */
 function assertWellFormed(id: string, name: string): string {
-  if ((id as string & { isWellFormed(): boolean }).isWellFormed()) return id;
+  if (isWellFormed(id)) return id;
   throw new TypeError(`configurable.${name}: the string has a lone surrogate`);
 }
 

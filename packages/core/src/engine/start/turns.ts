@@ -13,6 +13,7 @@ import {
   type Thread,
   type ThreadStatus,
 } from '../../state/threads/threadRecords.ts';
+import { isWellFormed } from '../../values/isWellFormed.ts';
 import type { Engine } from '../drive/Engine.ts';
 import { recordTurn } from '../drive/queuedTurns.ts';
 import { assertSameGiven } from '../drive/runInput.ts';
@@ -210,8 +211,7 @@ const LONGEST_KEY = 1000;
 /** @throws TypeError if it is no text with characters, RangeError if it is too long. */
 export function assertTurnKey(key: unknown): asserts key is string {
   if (typeof key !== 'string' || key === '') throw new TypeError('turn must be a string that is not empty.');
-  if (!(key as string & { isWellFormed(): boolean }).isWellFormed())
-    throw new TypeError('turn must be a string without lone surrogates.');
+  if (!isWellFormed(key)) throw new TypeError('turn must be a string without lone surrogates.');
   if (key.length > LONGEST_KEY) {
     throw new RangeError(`turn must have at most ${LONGEST_KEY} characters, got ${key.length}.`);
   }
